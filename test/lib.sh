@@ -1,0 +1,38 @@
+# What the scripts here share; they source it after "set -euo pipefail".
+# shellcheck shell=bash
+
+# Where things are: the checkout, and the folder for everything made.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck disable=SC2034
+BUILD=$ROOT/build
+
+say() { printf '%s\n' "$*"; }
+step() { printf -- '--- %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+port_open() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# free_ports N: the first of N neighbouring ports that nobody listens on, below
+# the range that the kernel hands out to clients.
+free_ports() {
+  local base port
+  for _ in {1..100}; do
+    base=$((10000 + (RANDOM * 32768 + RANDOM) % 22000))
+    for ((port = base; port < base + $1; port++)); do
+      port_open "$port" && continue 2
+    done
+    say "$base"
+    return
+  done
+  die "found no free port"
+}
+
+# wait_for SECONDS COMMAND...: runs COMMAND until it succeeds.
+wait_for() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || return 1
+    sleep 0.1
+  done
+}
