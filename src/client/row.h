@@ -1,0 +1,77 @@
+/*
+ * row.h
+ *	  Row encodings (compacted; others refused by name) and key encodings.
+ */
+#ifndef FLUSS_ROW_H
+#define FLUSS_ROW_H
+
+#include "arena.h"
+#include "buf.h"
+
+/*
+ * Where each wanted column of a reader comes from in rows of one schema:
+ * reader column i is schema column source[i], or -1 when that schema lacks it.
+ * Made by matching column ids.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_column_mapping(fluss_arena *arena,
+												   const fluss_schema *reader,
+												   const int32_t *columns,
+												   int ncolumns,
+												   const fluss_schema *written,
+												   const int32_t **source,
+												   fluss_error *err);
+
+/*
+ * Decodes one row of the format, written under the given schema, all columns
+ * into values[0 .. schema->ncolumns).  Bytes point into data.  NOT NULL
+ * columns always have a value whatever the null bit says.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_row_decode(fluss_row_format format,
+											   const fluss_schema *schema,
+											   const uint8_t *data, size_t size,
+											   fluss_value *values,
+											   fluss_error *err);
+/* Appends one row, values in schema order.  Values were checked before. */
+FLUSS_MUST_CHECK fluss_status fluss_row_encode(fluss_row_format format,
+											   const fluss_schema *schema,
+											   const fluss_value *values,
+											   fluss_buf *out, fluss_error *err);
+
+/*
+ * Checks a value against its type: NULL, integer and decimal ranges, CHAR and
+ * BINARY lengths, dates, times of day, timestamps (a precision that would be
+ * cut).  The error names the column.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_value_check(const fluss_column *column,
+												const fluss_value *value,
+												fluss_error *err);
+
+/* How the keys of a table are encoded; which encoder by kv format version. */
+typedef enum fluss_key_encoder
+{
+	FLUSS_KEY_COMPACTED,
+	FLUSS_KEY_PAIMON,
+	FLUSS_KEY_ICEBERG
+} fluss_key_encoder;
+
+/*
+ * Encoders for KV key bytes and for the bytes hashed to find the bucket.
+ * An unknown kv format version is FLUSS_UNSUPPORTED.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_table_key_encoders(const fluss_table *table,
+													   fluss_key_encoder *kv,
+													   fluss_key_encoder *bucket,
+													   fluss_error *err);
+/*
+ * Appends the key bytes of values[columns[0..ncolumns)], values by schema
+ * position.  NULL is FLUSS_INVALID_ARGUMENT, a type the encoder does not know
+ * FLUSS_UNSUPPORTED.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_key_encode(fluss_key_encoder encoder,
+											   const fluss_schema *schema,
+											   const int32_t *columns,
+											   int ncolumns,
+											   const fluss_value *values,
+											   fluss_buf *out, fluss_error *err);
+
+#endif							/* FLUSS_ROW_H */
