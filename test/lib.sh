@@ -36,3 +36,28 @@ wait_for() {
     sleep 0.1
   done
 }
+
+# load_env FILE...: exports what the files set.
+load_env() {
+  local file
+  set -a
+  for file in "$@"; do
+    # shellcheck source=/dev/null
+    . "$file"
+  done
+  set +a
+}
+
+# tally FILE: the passed and failed tests that a log tells of. Knows pg_regress
+# ("test x ... ok", from 16 on TAP), TAP, cmocka, and "N passed, N failed".
+tally() {
+  awk '
+    /^(test|  +) +[^ ]+ +\.\.\. ok/ { p++ }
+    /^(test|  +) +[^ ]+ +\.\.\. FAILED/ { f++ }
+    /^ok [0-9]/ && !/# (SKIP|TODO)/ { p++ }
+    /^not ok [0-9]/ && !/# TODO/ { f++ }
+    /^\[  PASSED  \] [0-9]+ test/ { p += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { f += $4 }
+    /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 }
+    END { print p + 0, f + 0 }' "$1"
+}
