@@ -25,7 +25,7 @@ typedef struct fluss_arena
 
 /* Needs no memory yet.  host must outlive the arena. */
 void fluss_arena_init(fluss_arena *arena, const fluss_host *host);
-/* Aligned for any type; NULL when the host has no memory or size is absurd. */
+/* Aligned for 64-bit types; NULL when the host has no memory or size is absurd. */
 void *fluss_arena_alloc(fluss_arena *arena, size_t size);
 void *fluss_arena_alloc0(fluss_arena *arena, size_t size);
 /* count * size with overflow check, zeroed */
