@@ -1,0 +1,100 @@
+/*
+ * compat.h
+ *	  Every difference between the supported PostgreSQL versions (15 to 18).
+ *
+ * Included first of all, in place of postgres.h.
+ */
+#ifndef FLUSS_COMPAT_H
+#define FLUSS_COMPAT_H
+
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "optimizer/pathnode.h"
+#include "storage/latch.h"
+#include "utils/wait_event.h"
+#if PG_VERSION_NUM >= 180000
+#include "storage/waiteventset.h"
+#endif
+
+#if PG_VERSION_NUM < 150000
+#error "fluss_fdw needs PostgreSQL 15 or newer"
+#endif
+
+/* 15 gives module functions no visibility of their own. */
+#if PG_VERSION_NUM < 160000
+#undef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#endif
+
+/* create_foreignscan_path: 17 added fdw_restrictinfo, 18 disabled_nodes */
+static inline ForeignPath *
+fluss_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+							  Cost startup_cost, Cost total_cost,
+							  List *pathkeys, Relids required_outer,
+							  List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   NIL, fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   NIL, fdw_private);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   fdw_private);
+#endif
+}
+
+/* The user a scan acts as: 16 moved it from the range table to the plan. */
+static inline Oid
+fluss_scan_user(ForeignScan *plan, EState *estate)
+{
+	Oid			user;
+
+#if PG_VERSION_NUM >= 160000
+	user = plan->checkAsUser;
+#else
+	user = exec_rt_fetch(plan->scan.scanrelid, estate)->checkAsUser;
+#endif
+	return OidIsValid(user) ? user : GetUserId();
+}
+
+/* The same for the target of a modification. */
+static inline Oid
+fluss_modify_user(ResultRelInfo *rri, EState *estate)
+{
+	Oid			user;
+
+#if PG_VERSION_NUM >= 160000
+	user = ExecGetResultRelCheckAsUser(rri, estate);
+#else
+	Index		rti = rri->ri_RootResultRelInfo ?
+		rri->ri_RootResultRelInfo->ri_RangeTableIndex : rri->ri_RangeTableIndex;
+
+	user = rti > 0 ? exec_rt_fetch(rti, estate)->checkAsUser : InvalidOid;
+	if (!OidIsValid(user))
+		user = GetUserId();
+#endif
+	return user;
+}
+
+/* The user a base relation is read as, at plan time. */
+static inline Oid
+fluss_rel_user(RelOptInfo *rel)
+{
+	return OidIsValid(rel->userid) ? rel->userid : GetUserId();
+}
+
+#if PG_VERSION_NUM >= 170000
+#define fluss_create_wait_event_set(n) CreateWaitEventSet(NULL, (n))
+#else
+#define fluss_create_wait_event_set(n) CreateWaitEventSet(TopMemoryContext, (n))
+#endif
+
+#endif							/* FLUSS_COMPAT_H */

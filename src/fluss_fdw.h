@@ -1,0 +1,506 @@
+/*
+ * fluss_fdw.h
+ *	  Structures and prototypes of the extension half, by file.
+ *
+ * The extension owns the client library's objects through memory contexts: a
+ * reset callback is registered first, the object is opened second, so an
+ * ERROR anywhere frees sockets and buffers.  bridge.c is the only place where
+ * a fluss_error becomes an ereport.
+ */
+#ifndef FLUSS_FDW_H
+#define FLUSS_FDW_H
+
+#include "compat.h"
+
+#include "commands/explain.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "nodes/pathnodes.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "fluss.h"
+
+#define FLUSS_FDW_VERSION "0.1"
+
+/* ------------------------------------------------------------ fluss_fdw.c */
+
+extern int	fluss_max_buffered_kb;	/* GUC fluss_fdw.max_buffered_bytes, in kB */
+extern bool fluss_log_requests; /* GUC fluss_fdw.log_requests */
+
+#define fluss_max_buffered_bytes() ((int64) fluss_max_buffered_kb * 1024)
+
+/* --------------------------------------------------------------- option.c */
+
+typedef enum FlussOnDataLoss
+{
+	FLUSS_ON_LOSS_WARNING,
+	FLUSS_ON_LOSS_ERROR,
+	FLUSS_ON_LOSS_IGNORE
+} FlussOnDataLoss;
+
+typedef enum FlussInvalidText
+{
+	FLUSS_TEXT_ERROR,
+	FLUSS_TEXT_REPLACE,
+	FLUSS_TEXT_STRIP
+} FlussInvalidText;
+
+typedef enum FlussScanMode
+{
+	FLUSS_MODE_DEFAULT,			/* log tables: log; primary key tables: snapshot */
+	FLUSS_MODE_LOG,
+	FLUSS_MODE_SNAPSHOT,
+	FLUSS_MODE_CHANGELOG
+} FlussScanMode;
+
+typedef enum FlussStartupMode
+{
+	FLUSS_STARTUP_EARLIEST,
+	FLUSS_STARTUP_LATEST,
+	FLUSS_STARTUP_TIMESTAMP
+} FlussStartupMode;
+
+/* Options of a server, or of a foreign table merged over its server's. */
+typedef struct FlussOptions
+{
+	/* server */
+	const char *bootstrap_servers;
+	const char *address_map;	/* or NULL */
+	const char *client_id;		/* or NULL */
+	int			connect_timeout_ms;
+	int			request_timeout_ms;
+	bool		sasl;
+	bool		keep_connections;
+	bool		use_remote_estimate;
+	double		fdw_startup_cost;
+	double		fdw_tuple_cost;
+	/* server or table */
+	int64		fetch_max_bytes;
+	int64		fetch_max_bytes_for_bucket;
+	int			fetch_inflight;
+	int			lookup_max_batch_size;
+	int			lookup_max_inflight_requests;
+	int64		limit_scan_max_rows;
+	int			batch_size;
+	int			writer_acks;
+	int64		writer_batch_size;
+	bool		writer_enable_idempotence;
+	bool		write_on_commit;	/* write_mode commit */
+	bool		create_partitions;
+	bool		check_crc;
+	bool		updatable;
+	FlussOnDataLoss on_data_loss;
+	int64		timestamp_skew_ms;
+	FlussInvalidText invalid_text;
+	bool		bucket_hash_rs; /* bucket_hash fluss_rs */
+	/* table */
+	const char *database_name;
+	const char *table_name;
+	FlussScanMode scan_mode;
+	FlussStartupMode scan_startup_mode;
+	int64		scan_startup_timestamp_ms;
+} FlussOptions;
+
+/* Options of a user mapping. */
+typedef struct FlussUserOptions
+{
+	const char *user;			/* or NULL */
+	const char *password;		/* or NULL */
+	bool		password_required;
+} FlussUserOptions;
+
+extern FlussOptions *FlussGetServerOptions(ForeignServer *server);
+extern FlussOptions *FlussGetTableOptions(Oid relid);
+extern void FlussGetUserOptions(UserMapping *mapping, FlussUserOptions *out);
+
+/* --------------------------------------------------------------- bridge.c */
+
+/* Host hooks whose memory comes from a context that outlives the object. */
+extern fluss_host FlussHost(MemoryContext context);
+
+/*
+ * Reports a client error: SQLSTATE, message, detail and hint by its status.
+ * relname names the foreign table for CONTEXT, or NULL.  An interrupted wait
+ * becomes the cancel, termination or other error that interrupted it.
+ */
+extern void FlussRaise(const fluss_error *err, const char *relname)
+			pg_attribute_noreturn();
+
+/* Runs a client call and reports its failure. */
+#define FLUSS_CALL(call, err, relname) \
+	do { \
+		if ((call) != FLUSS_OK) \
+			FlussRaise(&(err), (relname)); \
+	} while (0)
+
+/*
+ * Makes context's reset or deletion close an object.  Register first with
+ * *object NULL, open second.
+ */
+extern void FlussCloseOnReset(MemoryContext context, void (*close) (void *),
+							  void **object);
+
+/* ----------------------------------------------------------- connection.c */
+
+typedef struct FlussConnection
+{
+	Oid			umid;			/* hash key: the user mapping */
+	Oid			serverid;
+	fluss_client *client;
+	struct FlussClient *owner;	/* counted; see connection.c */
+} FlussConnection;
+
+/*
+ * The connection of a user to a server, for use by objects in context: it is
+ * not closed before that context is reset.  Does no I/O by itself.
+ */
+extern FlussConnection *FlussGetConnection(Oid userid, Oid serverid,
+										   MemoryContext context);
+extern void FlussConnectionInit(void);
+
+/*
+ * A failure to get metadata while planning, so that the execution of the same
+ * statement does not wait for it a second time.
+ */
+extern void FlussRememberFailure(FlussConnection *conn, Oid relid,
+								 const fluss_error *err);
+extern bool FlussRecallFailure(FlussConnection *conn, Oid relid,
+							   fluss_error *err);
+
+/* ------------------------------------------------------------- relation.c */
+
+typedef enum FlussMetadata
+{
+	FLUSS_META_NONE,			/* an ordinary column */
+	FLUSS_META_BUCKET,			/* integer */
+	FLUSS_META_LOG_OFFSET,		/* bigint */
+	FLUSS_META_COMMIT_TIMESTAMP,	/* timestamptz */
+	FLUSS_META_CHANGE_TYPE,		/* text */
+	FLUSS_META_PARTITION,		/* text */
+	FLUSS_META_TABLE_ID,		/* bigint */
+	FLUSS_META_PARTITION_ID		/* bigint */
+} FlussMetadata;
+
+/* One attribute of a foreign table; dropped ones have remote_name NULL. */
+typedef struct FlussAttribute
+{
+	AttrNumber	attnum;
+	const char *name;			/* local */
+	const char *remote_name;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	FlussMetadata metadata;
+	int			remote;			/* position in the remote schema, or -1 */
+} FlussAttribute;
+
+/* A foreign table bound to its remote table. */
+typedef struct FlussRelation
+{
+	Oid			relid;
+	const char *name;			/* local, for messages */
+	FlussOptions *options;
+	FlussConnection *conn;
+	fluss_table *table;			/* referenced until the context is reset; NULL
+								 * when only the local side was asked for */
+	int			natts;
+	FlussAttribute *attrs;		/* by attnum - 1 */
+} FlussRelation;
+
+/* Local side only: options and attributes, no connection. */
+extern FlussRelation *FlussRelationLocal(Oid relid, MemoryContext context);
+/*
+ * Local and remote side.  Asks the cluster for what is not cached.  Errors are
+ * raised; with err given, a failure of the client is returned there and the
+ * result has table NULL.
+ */
+extern FlussRelation *FlussRelationOpen(Oid relid, Oid userid,
+										MemoryContext context,
+										fluss_error *err);
+/* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
+extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
+extern bool FlussAttributeUsable(FlussRelation *rel, AttrNumber attnum);
+extern bool FlussIsKeyed(const FlussRelation *rel);
+
+/* -------------------------------------------------------------- typemap.c */
+
+/* True when values of the Fluss type can be shown as the PostgreSQL type. */
+extern bool FlussTypeAccepts(const fluss_type *type, Oid pgtype);
+/*
+ * The Fluss type that fluss_create_table gives an attribute; allocated in the
+ * current context.  Raises HV004 where there is none.
+ */
+extern void FlussTypeFromPg(const char *column, Oid pgtype, int32 typmod,
+							bool not_null, const char *fluss_type_option,
+							fluss_type *type);
+/*
+ * Equal keys have equal bytes: no for floating point, TIMESTAMP(>6), bpchar,
+ * types without a usable equality, collations that are not deterministic, and
+ * texts unless invalid_text is error.
+ */
+extern bool FlussKeyIsExact(const FlussRelation *rel, AttrNumber attnum);
+
+/* -------------------------------------------------------------- convert.c */
+
+/* How the values of one attribute are converted; made once per scan. */
+typedef struct FlussConverter
+{
+	const FlussRelation *rel;
+	const FlussAttribute *attr;
+	const fluss_type *type;		/* of the remote column */
+	int			kind;			/* private to convert.c */
+	FlussInvalidText invalid_text;
+	int64		limit;			/* private: typmod, scale factor, ... */
+} FlussConverter;
+
+extern void FlussConverterInit(FlussConverter *conv, const FlussRelation *rel,
+							   AttrNumber attnum);
+/*
+ * A value from Fluss, not NULL, as a Datum in the current context.  A value the
+ * attribute cannot hold is an error that names the column.
+ */
+extern Datum FlussToDatum(const FlussConverter *conv, const fluss_value *value);
+/*
+ * Fixed-width columns straight from a view, no fluss_value in between; view is
+ * not NULL at row.  Falls back to FlussToDatum for the others.
+ */
+extern Datum FlussViewToDatum(const FlussConverter *conv,
+							  const fluss_column_view *view, int32_t row);
+/*
+ * A Datum of the attribute's own type for Fluss; bytes are allocated in the
+ * current context or point into the Datum.
+ */
+extern void FlussFromDatum(const FlussConverter *conv, Datum datum,
+						   fluss_value *value);
+/*
+ * A key value of type argtype, the attribute's own or another that its
+ * equality takes.  False when no value of the remote column equals it.
+ */
+extern bool FlussKeyFromDatum(const FlussConverter *conv, Oid argtype,
+							  Datum datum, fluss_value *value);
+/* True when FlussKeyFromDatum takes that type. */
+extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
+								 Oid argtype);
+
+/* ------------------------------------------------------------- snapshot.c */
+
+/*
+ * The pinned ends of a table in the scope of a snapshot (READ COMMITTED: that
+ * snapshot; above: the transaction).
+ */
+extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
+								   Snapshot snapshot);
+extern void FlussSnapshotInit(void);
+
+/* ----------------------------------------------------------------- qual.c */
+
+/* Which clauses of a relation the client can answer. */
+typedef enum FlussClauseKind
+{
+	FLUSS_CLAUSE_LOCAL,			/* a filter in the executor */
+	FLUSS_CLAUSE_RANGE,			/* offsets or buckets: becomes fetch ranges */
+	FLUSS_CLAUSE_KEY			/* equality on a primary key column */
+} FlussClauseKind;
+
+/* Boolean tree over _log_offset and _bucket alone, other sides foreign to rel. */
+extern bool FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause);
+/* Bucket conditions only: what a read of a primary key table can use. */
+extern bool FlussIsBucketClause(FlussRelation *rel, Index varno, Node *clause);
+/*
+ * column = value or column = ANY (array): gives the primary key position of
+ * the column, the value side, its element type, and whether it is an array.
+ */
+extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
+							 int *keyno, Expr **value, Oid *argtype,
+							 bool *is_array);
+/* A comparison of a metadata column with a value, commuted if need be. */
+extern bool FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
+								 FlussMetadata *target, int *strategy,
+								 Expr **value, bool *is_array);
+
+/* ---------------------------------------------------------------- range.c */
+
+/* Disjoint ascending half-open intervals of offsets. */
+typedef struct FlussInterval
+{
+	int64		start;
+	int64		end;			/* FLUSS_OFFSET_END: no bound */
+} FlussInterval;
+
+typedef struct FlussIntervals
+{
+	int			n;
+	FlussInterval *items;
+} FlussIntervals;
+
+typedef struct FlussRangeTree FlussRangeTree;
+
+/* Compiles range clauses (implicitly ANDed) for evaluation under parent. */
+extern FlussRangeTree *FlussRangeCompile(FlussRelation *rel, Index varno,
+										 List *clauses, PlanState *parent);
+/*
+ * Evaluates every value once, and then gives the intervals of each bucket
+ * 0..nbuckets-1, allocated in the current context.
+ */
+extern FlussIntervals *FlussRangeEvaluate(FlussRangeTree *tree,
+										  ExprContext *econtext, int nbuckets);
+/* The same at plan time; false unless all values are constants. */
+extern bool FlussRangeConstant(FlussRelation *rel, Index varno, List *clauses,
+							   int nbuckets, FlussIntervals **intervals);
+extern char *FlussRangeText(const FlussIntervals *intervals, int nbuckets);
+
+/* ----------------------------------------------------------------- plan.c */
+
+typedef enum FlussScanKind
+{
+	FLUSS_SCAN_UNKNOWN,			/* planned without metadata: told at execution */
+	FLUSS_SCAN_LOG,
+	FLUSS_SCAN_LOOKUP,
+	FLUSS_SCAN_LIMIT
+} FlussScanKind;
+
+/* What a plan tells its execution; a List inside the plan tree. */
+typedef struct FlussPlanPrivate
+{
+	FlussScanKind kind;
+	int64		table_id;		/* 0: planned without metadata */
+	int32		nbuckets;
+	List	   *attnums;		/* int list: attributes to fill in */
+} FlussPlanPrivate;
+
+extern List *FlussPlanPrivatePack(const FlussPlanPrivate *priv);
+extern void FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv);
+
+extern void flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
+								   Oid relid);
+extern void flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
+								 Oid relid);
+extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
+										Oid relid, ForeignPath *best_path,
+										List *tlist, List *scan_clauses,
+										Plan *outer_plan);
+
+/* ----------------------------------------------------------------- cost.c */
+
+typedef struct FlussCost
+{
+	double		rows;
+	Cost		startup;
+	Cost		total;
+} FlussCost;
+
+/* Rows of the whole table: from ANALYZE, else a constant by kind. */
+extern double FlussTableRows(const RelOptInfo *baserel, bool keyed);
+extern void FlussCostLog(FlussRelation *rel, double rows, int width,
+						 FlussCost *cost);
+extern void FlussCostLookup(FlussRelation *rel, double keys, int width,
+							FlussCost *cost);
+extern void FlussCostLimitScan(FlussRelation *rel, double rows, int width,
+							   FlussCost *cost);
+
+/* ------------------------------------------ scan.c, scan_log.c, scan_kv.c */
+
+typedef struct FlussScanState
+{
+	FlussPlanPrivate plan;
+	FlussScanKind kind;
+	Index		varno;
+	FlussRelation *rel;			/* NULL before execution begins */
+	MemoryContext context;		/* of the whole scan; its reset closes all */
+	MemoryContext rescan_context;	/* what one rescan evaluates */
+	const char *relname;
+
+	/* columns asked of the client, and where they go */
+	int			ncolumns;
+	int32	   *columns;		/* positions in the remote schema */
+	int			nfill;
+	struct FlussFill *fill;		/* attributes to fill in */
+
+	bool		started;		/* the current (re)scan has begun */
+	fluss_counters past;		/* of client objects closed by rescans */
+
+	/* log scans */
+	FlussRangeTree *ranges;
+	FlussIntervals *intervals;	/* by bucket, of the current rescan */
+	fluss_ends *ends;
+	fluss_scan *log;
+	const fluss_batch *batch;
+	int32		row;			/* next in batch */
+
+	/* lookups */
+	int			nkeys;			/* primary key columns */
+	struct FlussKeyPart *keys;
+	fluss_lookup *lookup;
+	int			nslots;
+	int			slot;			/* next to give */
+	bool	   *key_seen;
+
+	/* whole reads of a primary key table */
+	fluss_kvscan *kvscan;
+
+	fluss_value *values;		/* one row, by columns[] */
+} FlussScanState;
+
+/* Where one attribute's value comes from. */
+typedef struct FlussFill
+{
+	AttrNumber	attnum;
+	FlussMetadata metadata;		/* or NONE: column */
+	int			column;			/* index into columns */
+	FlussConverter converter;
+} FlussFill;
+
+extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *flussIterateForeignScan(ForeignScanState *node);
+extern void flussReScanForeignScan(ForeignScanState *node);
+extern void flussEndForeignScan(ForeignScanState *node);
+/* Counters of the whole scan so far. */
+extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
+
+extern void FlussLogStart(ForeignScanState *node, FlussScanState *state);
+extern bool FlussLogNext(FlussScanState *state, TupleTableSlot *slot);
+extern void FlussLookupPrepare(ForeignScanState *node, FlussScanState *state,
+							   List *clauses);
+extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
+extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
+extern void FlussLimitScanStart(ForeignScanState *node, FlussScanState *state);
+extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
+/* Fills a slot from state->values; metadata columns as given. */
+extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
+						 int32 bucket);
+
+/* --------------------------------------------------------------- modify.c */
+
+extern List *flussPlanForeignModify(PlannerInfo *root, ModifyTable *plan,
+									Index resultRelation, int subplan_index);
+extern void flussBeginForeignModify(ModifyTableState *mtstate,
+									ResultRelInfo *rri, List *fdw_private,
+									int subplan_index, int eflags);
+extern TupleTableSlot *flussExecForeignInsert(EState *estate,
+											  ResultRelInfo *rri,
+											  TupleTableSlot *slot,
+											  TupleTableSlot *planSlot);
+extern TupleTableSlot **flussExecForeignBatchInsert(EState *estate,
+													ResultRelInfo *rri,
+													TupleTableSlot **slots,
+													TupleTableSlot **planSlots,
+													int *numSlots);
+extern int	flussGetForeignModifyBatchSize(ResultRelInfo *rri);
+extern void flussEndForeignModify(EState *estate, ResultRelInfo *rri);
+extern void flussBeginForeignInsert(ModifyTableState *mtstate,
+									ResultRelInfo *rri);
+extern void flussEndForeignInsert(EState *estate, ResultRelInfo *rri);
+extern int	flussIsForeignRelUpdatable(Relation rel);
+extern void flussExplainForeignModify(ModifyTableState *mtstate,
+									  ResultRelInfo *rri, List *fdw_private,
+									  int subplan_index, ExplainState *es);
+
+/* -------------------------------------------------------------- explain.c */
+
+extern void flussExplainForeignScan(ForeignScanState *node, ExplainState *es);
+/* "fetch 3, lookup 1" and the other counters, for ANALYZE. */
+extern void FlussExplainCounters(const fluss_counters *counters,
+								 ExplainState *es);
+
+#endif							/* FLUSS_FDW_H */
