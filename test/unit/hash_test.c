@@ -1,0 +1,100 @@
+/*
+ * hash_test.c
+ *	  Checksums and bucket hashes against known answers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "hash.h"
+
+static void
+test_crc32c_known(void **unused)
+{
+	uint8_t		bytes[32];
+
+	assert_true(fluss_crc32c("123456789", 9) == UINT32_C(0xe3069283));
+	assert_true(fluss_crc32c(NULL, 0) == 0);
+	memset(bytes, 0, sizeof(bytes));
+	assert_true(fluss_crc32c(bytes, 32) == UINT32_C(0x8a9136aa));
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_true(fluss_crc32c(bytes, 32) == UINT32_C(0x62a8ab43));
+}
+
+/* All sizes and alignments around a word. */
+static void
+test_crc32c_portable_agrees(void **unused)
+{
+	uint8_t		bytes[80];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t) (i * 37 + 11);
+	for (size_t start = 0; start < 8; start++)
+		for (size_t size = 0; size <= 64; size++)
+			assert_true(fluss_crc32c(bytes + start, size) ==
+						fluss_crc32c_portable(bytes + start, size));
+}
+
+static void
+check_buckets(const json_t *vector, const char *key_name,
+			  const char *buckets_name, fluss_lake lake)
+{
+	const json_t *buckets = json_object_get(vector, buckets_name);
+	const char *n;
+	json_t	   *expected;
+	uint8_t    *key;
+	size_t		size;
+
+	if (json_object_get(vector, key_name) == NULL)
+		return;					/* the encoder refuses this type */
+	size = test_hex(test_string(vector, key_name), &key);
+	json_object_foreach((json_t *) buckets, n, expected)
+		assert_int_equal(fluss_bucket_of(lake, key, size, atoi(n)),
+						 json_integer_value(expected));
+	free(key);
+}
+
+static void
+test_buckets_of_java(void **unused)
+{
+	json_t	   *vectors = test_vectors("keys.json");
+	json_t	   *vector;
+	size_t		i;
+
+	json_array_foreach(vectors, i, vector)
+	{
+		uint8_t    *key;
+		size_t		size = test_hex(test_string(vector, "compacted"), &key);
+
+		assert_int_equal(fluss_hash_bytes(key, size),
+						 json_integer_value(json_object_get(vector,
+															"murmur_seed42")));
+		free(key);
+		check_buckets(vector, "compacted", "fluss_bucket", FLUSS_LAKE_NONE);
+		check_buckets(vector, "paimon", "paimon_bucket", FLUSS_LAKE_PAIMON);
+		check_buckets(vector, "iceberg", "iceberg_bucket", FLUSS_LAKE_ICEBERG);
+	}
+	json_decref(vectors);
+}
+
+/* An empty Iceberg key (the empty string) still has a bucket. */
+static void
+test_empty_key(void **unused)
+{
+	const uint8_t nothing[1] = {0};
+
+	assert_int_equal(fluss_bucket_of(FLUSS_LAKE_ICEBERG, nothing, 0, 7), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crc32c_known),
+		cmocka_unit_test(test_crc32c_portable_agrees),
+		cmocka_unit_test(test_buckets_of_java),
+		cmocka_unit_test(test_empty_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
