@@ -10,8 +10,9 @@
 
 /*
  * Where each wanted column of a reader comes from in rows of one schema:
- * reader column i is schema column source[i], or -1 when that schema lacks it.
- * Made by matching column ids.
+ * reader column columns[i] is schema column (*source)[i], or -1 when that
+ * schema lacks it.  Made by matching column ids.  A wanted column of a nested
+ * type is FLUSS_UNSUPPORTED; a type that changed under an id FLUSS_MALFORMED.
  */
 FLUSS_MUST_CHECK fluss_status fluss_column_mapping(fluss_arena *arena,
 												   const fluss_schema *reader,
@@ -24,7 +25,8 @@ FLUSS_MUST_CHECK fluss_status fluss_column_mapping(fluss_arena *arena,
 /*
  * Decodes one row of the format, written under the given schema, all columns
  * into values[0 .. schema->ncolumns).  Bytes point into data.  NOT NULL
- * columns always have a value whatever the null bit says.
+ * columns always have a value whatever the null bit says.  A column of a
+ * nested type gets its undecoded bytes.
  */
 FLUSS_MUST_CHECK fluss_status fluss_row_decode(fluss_row_format format,
 											   const fluss_schema *schema,
@@ -39,12 +41,27 @@ FLUSS_MUST_CHECK fluss_status fluss_row_encode(fluss_row_format format,
 
 /*
  * Checks a value against its type: NULL, integer and decimal ranges, CHAR and
- * BINARY lengths, dates, times of day, timestamps (a precision that would be
- * cut).  The error names the column.
+ * BINARY lengths, dates, times of day, timestamps (digits past the precision,
+ * and what the 64-bit integer of an Arrow timestamp cannot hold).  The error
+ * names the column, never the value.
  */
 FLUSS_MUST_CHECK fluss_status fluss_value_check(const fluss_column *column,
 												const fluss_value *value,
 												fluss_error *err);
+
+/*
+ * Unscaled decimal as big-endian two's complement without superfluous leading
+ * bytes, as Java's BigInteger writes it: fills the end of out and returns the
+ * size.  Its bytes are out + 16 - size.
+ */
+size_t fluss_decimal_to_bytes(const fluss_value *value, uint8_t out[16]);
+/* False when size is 0, or more than 16. */
+bool fluss_decimal_from_bytes(const uint8_t *data, size_t size,
+							  fluss_value *value);
+/* Decimals up to this precision are stored as 64-bit integers in rows. */
+#define FLUSS_COMPACT_DECIMAL_PRECISION 18
+/* Timestamps up to this precision are stored as milliseconds in rows. */
+#define FLUSS_COMPACT_TIMESTAMP_PRECISION 3
 
 /* How the keys of a table are encoded; which encoder by kv format version. */
 typedef enum fluss_key_encoder

@@ -9,6 +9,27 @@
 #include "buf.h"
 
 /*
+ * What the spellings of a type have in common, by fluss_type_id.  The argument
+ * is the length of CHAR and BINARY and the precision of the others.
+ */
+typedef struct fluss_type_kind
+{
+	const char *sql_name;
+	const char *json_name;
+	bool		has_length;
+	bool		has_precision;
+	bool		has_scale;
+	int32_t		min_argument;
+	int32_t		max_argument;
+	int32_t		default_argument;
+} fluss_type_kind;
+
+extern const fluss_type_kind fluss_type_kinds[FLUSS_ROW + 1];
+
+/* Deeper nesting is refused, in JSON and in SQL spelling. */
+#define FLUSS_MAX_TYPE_DEPTH 32
+
+/*
  * Reads schema JSON (GET_TABLE_SCHEMA).  Everything is allocated in the arena.
  * Column ids that are absent are given by position.
  */
@@ -42,15 +63,28 @@ FLUSS_MUST_CHECK fluss_status fluss_database_json(const fluss_host *host,
 												  fluss_error *err);
 /*
  * Parses a type as fluss_type_print writes it (any case, e.g. "decimal(10,2)
- * not null"), for the fluss_type option.
+ * not null"), for the fluss_type option.  Anything else is
+ * FLUSS_INVALID_ARGUMENT.
  */
 FLUSS_MUST_CHECK fluss_status fluss_type_parse(fluss_arena *arena,
 											   const char *text,
 											   fluss_type *type,
 											   fluss_error *err);
-/* Position of the column with this id, or -1. */
-int32_t fluss_schema_column_by_id(const fluss_schema *schema, int32_t id);
-/* True when every type in it can be read and written (no nested ones yet). */
+/* True when lengths, precisions and scales are within their bounds. */
+bool fluss_type_is_valid(const fluss_type *type);
+/*
+ * True when values of one are stored like values of the other: ids, arguments
+ * and children are equal, whatever is NOT NULL and however fields are called.
+ */
+bool fluss_type_same(const fluss_type *a, const fluss_type *b);
+/* True when values can be read and written (no nested types yet). */
 bool fluss_type_is_scalar(const fluss_type *type);
+/* FLUSS_UNSUPPORTED, naming the column and its type. */
+fluss_status fluss_fail_nested(fluss_error *err, const char *name,
+							   const fluss_type *type);
+/* Position of the column with this id or name, or -1. */
+int32_t fluss_schema_column_by_id(const fluss_schema *schema, int32_t id);
+int32_t fluss_schema_column_by_name(const fluss_schema *schema,
+									const char *name);
 
 #endif							/* FLUSS_SCHEMA_H */
