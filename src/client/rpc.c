@@ -1,0 +1,588 @@
+/*
+ * rpc.c
+ *	  Messages of the data paths, to and from bytes.
+ *
+ * An encoder builds the message in a scratch arena, packs it and drops the
+ * arena; bytes and arrays of the caller are pointed to, not copied.  A decoder
+ * unpacks into the caller's arena and hands out pointers into the unpacked
+ * message, so each payload is copied once.
+ *
+ * Counts, bucket numbers and offsets of an answer are the server's: negative
+ * ones where there can be none make the answer malformed.
+ */
+#include <limits.h>
+
+#include "rpc.h"
+#include "rpc_pb.h"
+
+static const char *const fetch_api = "FETCH_LOG";
+static const char *const lookup_api = "LOOKUP";
+static const char *const limit_scan_api = "LIMIT_SCAN";
+static const char *const produce_api = "PRODUCE_LOG";
+static const char *const put_api = "PUT_KV";
+static const char *const list_offsets_api = "LIST_OFFSETS";
+static const char *const stats_api = "GET_TABLE_STATS";
+
+/* The protocol's way to say that the caller is a client, not a follower. */
+#define FOLLOWER_NONE	(-1)
+
+static fluss_status
+check_partition(bool present, int64_t partition_id, int64_t *out,
+				const char *api, fluss_error *err)
+{
+	if (present && partition_id < 0)
+		return fluss_pb_malformed(err, api, "A partition id is negative.");
+	*out = present ? partition_id : FLUSS_NO_PARTITION;
+	return FLUSS_OK;
+}
+
+static fluss_status
+check_bucket(int32_t bucket, const char *api, fluss_error *err)
+{
+	if (bucket < 0)
+		return fluss_pb_malformed(err, api, "A bucket number is negative.");
+	return FLUSS_OK;
+}
+
+/* Bucket entries begin alike: partition, bucket, error. */
+#define READ_BUCKET_HEAD(result, entry, api, err) \
+	do { \
+		fluss_status head_status; \
+		head_status = check_partition((entry)->has_partition_id, \
+									  (entry)->partition_id, \
+									  &(result)->partition_id, api, err); \
+		if (head_status == FLUSS_OK) \
+			head_status = check_bucket((entry)->bucket_id, api, err); \
+		if (head_status != FLUSS_OK) \
+			return head_status; \
+		(result)->bucket = (entry)->bucket_id; \
+		(result)->error_code = \
+			(entry)->has_error_code ? (entry)->error_code : 0; \
+		(result)->error_message = (entry)->error_message; \
+	} while (0)
+
+/*
+ * The results array of an answer.  protobuf-c counts with size_t, callers with
+ * int; an answer cannot hold as many entries as an int can count, as frames
+ * are smaller than that.
+ */
+static fluss_status
+new_results(fluss_arena *arena, size_t count, size_t size, const char *api,
+			void **results, int *nresults, fluss_error *err)
+{
+	if (count > INT_MAX)
+		return fluss_pb_malformed(err, api, "It has too many entries.");
+	*results = fluss_arena_array(arena, count, size);
+	if (*results == NULL)
+		return fluss_fail_memory(err);
+	*nresults = (int) count;
+	return FLUSS_OK;
+}
+
+/* Packs and drops the scratch arena; message NULL: it ran out of memory. */
+static fluss_status
+finish_encode(fluss_arena *scratch, const void *message, fluss_buf *out,
+			  fluss_error *err)
+{
+	fluss_status status;
+
+	status = message != NULL ? fluss_pb_pack(message, out, err) :
+		fluss_fail_memory(err);
+	fluss_arena_free(scratch);
+	return status;
+}
+
+/* ---- fetch log */
+
+static bool
+fill_fetch_buckets(fluss_arena *scratch, Fluss__PbFetchLogReqForTable *table,
+				   const fluss_fetch_bucket *buckets, int nbuckets)
+{
+	Fluss__PbFetchLogReqForBucket *entries;
+
+	entries = fluss_arena_array(scratch, nbuckets, sizeof(*entries));
+	table->buckets_req = fluss_arena_array(scratch, nbuckets,
+										   sizeof(*table->buckets_req));
+	if (entries == NULL || table->buckets_req == NULL)
+		return false;
+	table->n_buckets_req = nbuckets;
+	for (int i = 0; i < nbuckets; i++)
+	{
+		fluss__pb_fetch_log_req_for_bucket__init(&entries[i]);
+		entries[i].has_partition_id =
+			buckets[i].partition_id != FLUSS_NO_PARTITION;
+		entries[i].partition_id = buckets[i].partition_id;
+		entries[i].bucket_id = buckets[i].bucket;
+		entries[i].fetch_offset = buckets[i].offset;
+		entries[i].max_fetch_bytes = buckets[i].max_bytes;
+		table->buckets_req[i] = &entries[i];
+	}
+	return true;
+}
+
+fluss_status
+fluss_rpc_encode_fetch(const fluss_host *host, int64_t table_id,
+					   int32_t max_bytes, const int32_t *projection,
+					   int nprojection, const fluss_fetch_bucket *buckets,
+					   int nbuckets, fluss_buf *out, fluss_error *err)
+{
+	Fluss__FetchLogRequest request = FLUSS__FETCH_LOG_REQUEST__INIT;
+	Fluss__PbFetchLogReqForTable table = FLUSS__PB_FETCH_LOG_REQ_FOR_TABLE__INIT;
+	Fluss__PbFetchLogReqForTable *tables[1] = {&table};
+	fluss_arena scratch;
+	bool		filled;
+
+	fluss_arena_init(&scratch, host);
+	request.follower_server_id = FOLLOWER_NONE;
+	request.max_bytes = max_bytes;
+	request.n_tables_req = 1;
+	request.tables_req = tables;
+	table.table_id = table_id;
+	table.projection_pushdown_enabled = nprojection > 0;
+	table.n_projected_fields = nprojection;
+	table.projected_fields = (int32_t *) projection;
+	filled = fill_fetch_buckets(&scratch, &table, buckets, nbuckets);
+	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+}
+
+static fluss_status
+read_segments(fluss_arena *arena, const Fluss__PbRemoteLogFetchInfo *info,
+			  fluss_fetch_result *result, fluss_error *err)
+{
+	fluss_remote_segment *segments;
+	fluss_status status;
+
+	status = new_results(arena, info->n_remote_log_segments, sizeof(*segments),
+						 fetch_api, (void **) &segments, &result->nsegments,
+						 err);
+	if (status != FLUSS_OK)
+		return status;
+	for (int i = 0; i < result->nsegments; i++)
+	{
+		const Fluss__PbRemoteLogSegment *entry = info->remote_log_segments[i];
+
+		if (entry->remote_log_start_offset < 0 ||
+			entry->remote_log_end_offset < entry->remote_log_start_offset ||
+			entry->segment_size_in_bytes < 0)
+			return fluss_pb_malformed(err, fetch_api,
+									  "A remote log segment has a negative length.");
+		segments[i].id = entry->remote_log_segment_id;
+		segments[i].start_offset = entry->remote_log_start_offset;
+		segments[i].end_offset = entry->remote_log_end_offset;
+		segments[i].size = entry->segment_size_in_bytes;
+		segments[i].max_timestamp =
+			entry->has_max_timestamp ? entry->max_timestamp : -1;
+	}
+	if (info->has_first_start_pos && info->first_start_pos < 0)
+		return fluss_pb_malformed(err, fetch_api,
+								  "A position in a remote log segment is negative.");
+	result->first_start_pos =
+		info->has_first_start_pos ? info->first_start_pos : 0;
+	result->segments = segments;
+	result->remote_dir = info->remote_log_tablet_dir;
+	result->remote_partition = info->partition_name;
+	return FLUSS_OK;
+}
+
+static fluss_status
+read_fetch_bucket(fluss_arena *arena,
+				  const Fluss__PbFetchLogRespForBucket *entry,
+				  fluss_fetch_result *result, fluss_error *err)
+{
+	READ_BUCKET_HEAD(result, entry, fetch_api, err);
+	result->high_watermark = -1;
+	if (entry->has_high_watermark && entry->high_watermark >= 0)
+		result->high_watermark = entry->high_watermark;
+	if (entry->has_records)
+		result->records = fluss_pb_bytes(entry->records);
+	if (entry->remote_log_fetch_info == NULL)
+		return FLUSS_OK;
+	return read_segments(arena, entry->remote_log_fetch_info, result, err);
+}
+
+fluss_status
+fluss_rpc_decode_fetch(fluss_arena *arena, fluss_bytes answer,
+					   int64_t table_id, fluss_fetch_result **results,
+					   int *nresults, fluss_error *err)
+{
+	Fluss__FetchLogResponse *response;
+	Fluss__PbFetchLogRespForTable *table;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__fetch_log_response__descriptor,
+							 answer, fetch_api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	if (response->n_tables_resp != 1 ||
+		response->tables_resp[0]->table_id != table_id)
+		return fluss_pb_malformed(err, fetch_api,
+								  "It is not about the table asked for.");
+	table = response->tables_resp[0];
+	status = new_results(arena, table->n_buckets_resp, sizeof(**results),
+						 fetch_api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_fetch_bucket(arena, table->buckets_resp[i],
+								   &(*results)[i], err);
+	return status;
+}
+
+/* ---- lookup */
+
+static bool
+fill_lookup_bucket(fluss_arena *scratch, const fluss_lookup_bucket *bucket,
+				   Fluss__PbLookupReqForBucket *entry)
+{
+	fluss__pb_lookup_req_for_bucket__init(entry);
+	entry->has_partition_id = bucket->partition_id != FLUSS_NO_PARTITION;
+	entry->partition_id = bucket->partition_id;
+	entry->bucket_id = bucket->bucket;
+	entry->keys = fluss_arena_array(scratch, bucket->nkeys,
+									sizeof(*entry->keys));
+	if (entry->keys == NULL)
+		return false;
+	entry->n_keys = bucket->nkeys;
+	for (int i = 0; i < bucket->nkeys; i++)
+		entry->keys[i] = fluss_pb_data(bucket->keys[i]);
+	return true;
+}
+
+fluss_status
+fluss_rpc_encode_lookup(const fluss_host *host, int64_t table_id,
+						const fluss_lookup_bucket *buckets, int nbuckets,
+						fluss_buf *out, fluss_error *err)
+{
+	Fluss__LookupRequest request = FLUSS__LOOKUP_REQUEST__INIT;
+	Fluss__PbLookupReqForBucket *entries;
+	fluss_arena scratch;
+	bool		filled;
+
+	fluss_arena_init(&scratch, host);
+	request.table_id = table_id;
+	request.n_buckets_req = nbuckets;
+	request.buckets_req = fluss_arena_array(&scratch, nbuckets,
+											sizeof(*request.buckets_req));
+	entries = fluss_arena_array(&scratch, nbuckets, sizeof(*entries));
+	filled = request.buckets_req != NULL && entries != NULL;
+	for (int i = 0; filled && i < nbuckets; i++)
+	{
+		request.buckets_req[i] = &entries[i];
+		filled = fill_lookup_bucket(&scratch, &buckets[i], &entries[i]);
+	}
+	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+}
+
+static fluss_status
+read_lookup_bucket(fluss_arena *arena,
+				   const Fluss__PbLookupRespForBucket *entry,
+				   fluss_lookup_result *result, fluss_error *err)
+{
+	fluss_bytes *values;
+	fluss_status status;
+
+	READ_BUCKET_HEAD(result, entry, lookup_api, err);
+	status = new_results(arena, entry->n_values, sizeof(*values), lookup_api,
+						 (void **) &values, &result->nvalues, err);
+	if (status != FLUSS_OK)
+		return status;
+	for (int i = 0; i < result->nvalues; i++)
+	{
+		if (entry->values[i]->has_values)
+			values[i] = fluss_pb_bytes(entry->values[i]->values);
+	}
+	result->values = values;
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_rpc_decode_lookup(fluss_arena *arena, fluss_bytes answer,
+						fluss_lookup_result **results, int *nresults,
+						fluss_error *err)
+{
+	Fluss__LookupResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__lookup_response__descriptor,
+							 answer, lookup_api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
+						 lookup_api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_lookup_bucket(arena, response->buckets_resp[i],
+									&(*results)[i], err);
+	return status;
+}
+
+/* ---- limit scan */
+
+fluss_status
+fluss_rpc_encode_limit_scan(const fluss_host *host, int64_t table_id,
+							int64_t partition_id, int32_t bucket,
+							int32_t limit, fluss_buf *out, fluss_error *err)
+{
+	Fluss__LimitScanRequest request = FLUSS__LIMIT_SCAN_REQUEST__INIT;
+
+	request.table_id = table_id;
+	request.has_partition_id = partition_id != FLUSS_NO_PARTITION;
+	request.partition_id = partition_id;
+	request.bucket_id = bucket;
+	request.limit = limit;
+	return fluss_pb_pack(&request, out, err);
+}
+
+fluss_status
+fluss_rpc_decode_limit_scan(fluss_arena *arena, fluss_bytes answer,
+							fluss_limit_scan_result *result, fluss_error *err)
+{
+	Fluss__LimitScanResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__limit_scan_response__descriptor,
+							 answer, limit_scan_api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	memset(result, 0, sizeof(*result));
+	result->error_code = response->has_error_code ? response->error_code : 0;
+	result->error_message = response->error_message;
+	result->is_log_table = response->has_is_log_table && response->is_log_table;
+	if (response->has_records)
+		result->records = fluss_pb_bytes(response->records);
+	return FLUSS_OK;
+}
+
+/* ---- produce log and put kv */
+
+static Fluss__PbRecordsForBucket **
+new_records(fluss_arena *scratch, const fluss_write_bucket *buckets,
+			int nbuckets)
+{
+	Fluss__PbRecordsForBucket *entries;
+	Fluss__PbRecordsForBucket **list;
+
+	list = fluss_arena_array(scratch, nbuckets, sizeof(*list));
+	entries = fluss_arena_array(scratch, nbuckets, sizeof(*entries));
+	if (list == NULL || entries == NULL)
+		return NULL;
+	for (int i = 0; i < nbuckets; i++)
+	{
+		fluss__pb_records_for_bucket__init(&entries[i]);
+		entries[i].has_partition_id =
+			buckets[i].partition_id != FLUSS_NO_PARTITION;
+		entries[i].partition_id = buckets[i].partition_id;
+		entries[i].bucket_id = buckets[i].bucket;
+		entries[i].records = fluss_pb_data(buckets[i].records);
+		list[i] = &entries[i];
+	}
+	return list;
+}
+
+fluss_status
+fluss_rpc_encode_produce(const fluss_host *host, int64_t table_id, int acks,
+						 int32_t timeout_ms, const fluss_write_bucket *buckets,
+						 int nbuckets, fluss_buf *out, fluss_error *err)
+{
+	Fluss__ProduceLogRequest request = FLUSS__PRODUCE_LOG_REQUEST__INIT;
+	fluss_arena scratch;
+
+	fluss_arena_init(&scratch, host);
+	request.acks = acks;
+	request.table_id = table_id;
+	request.timeout_ms = timeout_ms;
+	request.n_buckets_req = nbuckets;
+	request.buckets_req = new_records(&scratch, buckets, nbuckets);
+	return finish_encode(&scratch,
+						 request.buckets_req != NULL ? &request : NULL,
+						 out, err);
+}
+
+fluss_status
+fluss_rpc_encode_put(const fluss_host *host, int64_t table_id, int acks,
+					 int32_t timeout_ms, const int32_t *target_columns,
+					 int ntarget_columns, const fluss_write_bucket *buckets,
+					 int nbuckets, fluss_buf *out, fluss_error *err)
+{
+	Fluss__PutKvRequest request = FLUSS__PUT_KV_REQUEST__INIT;
+	fluss_arena scratch;
+
+	fluss_arena_init(&scratch, host);
+	request.acks = acks;
+	request.table_id = table_id;
+	request.timeout_ms = timeout_ms;
+	request.n_target_columns = ntarget_columns;
+	request.target_columns = (int32_t *) target_columns;
+	request.n_buckets_req = nbuckets;
+	request.buckets_req = new_records(&scratch, buckets, nbuckets);
+	return finish_encode(&scratch,
+						 request.buckets_req != NULL ? &request : NULL,
+						 out, err);
+}
+
+static fluss_status
+read_written_bucket(const Fluss__PbWrittenForBucket *entry, const char *api,
+					fluss_write_result *result, fluss_error *err)
+{
+	READ_BUCKET_HEAD(result, entry, api, err);
+	if (result->error_code == 0 && !entry->has_offset)
+		return fluss_pb_malformed(err, api,
+								  "A bucket has neither an offset nor an error.");
+	result->offset = entry->has_offset ? entry->offset : -1;
+	return FLUSS_OK;
+}
+
+static fluss_status
+decode_written(fluss_arena *arena, fluss_bytes answer, const char *api,
+			   fluss_write_result **results, int *nresults, fluss_error *err)
+{
+	Fluss__WriteResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__write_response__descriptor,
+							 answer, api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
+						 api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_written_bucket(response->buckets_resp[i], api,
+									 &(*results)[i], err);
+	return status;
+}
+
+fluss_status
+fluss_rpc_decode_produce(fluss_arena *arena, fluss_bytes answer,
+						 fluss_write_result **results, int *nresults,
+						 fluss_error *err)
+{
+	return decode_written(arena, answer, produce_api, results, nresults, err);
+}
+
+fluss_status
+fluss_rpc_decode_put(fluss_arena *arena, fluss_bytes answer,
+					 fluss_write_result **results, int *nresults,
+					 fluss_error *err)
+{
+	return decode_written(arena, answer, put_api, results, nresults, err);
+}
+
+/* ---- list offsets */
+
+fluss_status
+fluss_rpc_encode_list_offsets(const fluss_host *host, int64_t table_id,
+							  int64_t partition_id, fluss_offset_kind kind,
+							  int64_t timestamp_ms, const int32_t *buckets,
+							  int nbuckets, fluss_buf *out, fluss_error *err)
+{
+	Fluss__ListOffsetsRequest request = FLUSS__LIST_OFFSETS_REQUEST__INIT;
+
+	request.follower_server_id = FOLLOWER_NONE;
+	request.offset_type = kind;
+	request.table_id = table_id;
+	request.has_partition_id = partition_id != FLUSS_NO_PARTITION;
+	request.partition_id = partition_id;
+	request.n_bucket_id = nbuckets;
+	request.bucket_id = (int32_t *) buckets;
+	request.has_start_timestamp = kind == FLUSS_OFFSET_AT_TIMESTAMP;
+	request.start_timestamp = timestamp_ms;
+	return fluss_pb_pack(&request, out, err);
+}
+
+static fluss_status
+read_offset_bucket(const Fluss__PbListOffsetsRespForBucket *entry,
+				   fluss_offset_result *result, fluss_error *err)
+{
+	fluss_status status = check_bucket(entry->bucket_id, list_offsets_api, err);
+
+	if (status != FLUSS_OK)
+		return status;
+	result->bucket = entry->bucket_id;
+	result->error_code = entry->has_error_code ? entry->error_code : 0;
+	result->error_message = entry->error_message;
+	if (result->error_code == 0 && (!entry->has_offset || entry->offset < 0))
+		return fluss_pb_malformed(err, list_offsets_api,
+								  "A bucket has neither an offset nor an error.");
+	result->offset = entry->has_offset ? entry->offset : FLUSS_OFFSET_UNKNOWN;
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_rpc_decode_list_offsets(fluss_arena *arena, fluss_bytes answer,
+							  fluss_offset_result **results, int *nresults,
+							  fluss_error *err)
+{
+	Fluss__ListOffsetsResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__list_offsets_response__descriptor,
+							 answer, list_offsets_api, (void **) &response,
+							 err);
+	if (status != FLUSS_OK)
+		return status;
+	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
+						 list_offsets_api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_offset_bucket(response->buckets_resp[i],
+									&(*results)[i], err);
+	return status;
+}
+
+/* ---- table statistics */
+
+fluss_status
+fluss_rpc_encode_stats(const fluss_host *host, int64_t table_id,
+					   int64_t partition_id, const int32_t *buckets,
+					   int nbuckets, fluss_buf *out, fluss_error *err)
+{
+	Fluss__GetTableStatsRequest request = FLUSS__GET_TABLE_STATS_REQUEST__INIT;
+	Fluss__PbTableStatsReqForBucket *entries;
+	fluss_arena scratch;
+	bool		filled;
+
+	fluss_arena_init(&scratch, host);
+	request.table_id = table_id;
+	request.n_buckets_req = nbuckets;
+	request.buckets_req = fluss_arena_array(&scratch, nbuckets,
+											sizeof(*request.buckets_req));
+	entries = fluss_arena_array(&scratch, nbuckets, sizeof(*entries));
+	filled = request.buckets_req != NULL && entries != NULL;
+	for (int i = 0; filled && i < nbuckets; i++)
+	{
+		fluss__pb_table_stats_req_for_bucket__init(&entries[i]);
+		entries[i].has_partition_id = partition_id != FLUSS_NO_PARTITION;
+		entries[i].partition_id = partition_id;
+		entries[i].bucket_id = buckets[i];
+		request.buckets_req[i] = &entries[i];
+	}
+	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+}
+
+static fluss_status
+read_stats_bucket(const Fluss__PbTableStatsRespForBucket *entry,
+				  fluss_stats_result *result, fluss_error *err)
+{
+	READ_BUCKET_HEAD(result, entry, stats_api, err);
+	result->row_count = -1;
+	if (result->error_code == 0 && entry->has_row_count &&
+		entry->row_count >= 0)
+		result->row_count = entry->row_count;
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_rpc_decode_stats(fluss_arena *arena, fluss_bytes answer,
+					   fluss_stats_result **results, int *nresults,
+					   fluss_error *err)
+{
+	Fluss__GetTableStatsResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__get_table_stats_response__descriptor,
+							 answer, stats_api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
+						 stats_api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_stats_bucket(response->buckets_resp[i], &(*results)[i],
+								   err);
+	return status;
+}

@@ -1,0 +1,103 @@
+/*
+ * rpc_pb.c
+ *	  The seam to protobuf-c.
+ *
+ * Messages are unpacked straight into an arena: protobuf-c's free is a no-op,
+ * and a failed unpack leaves garbage that goes with the arena.  protobuf-c
+ * checks lengths and required fields; it says only that something is wrong,
+ * so "no memory" is told apart by a flag in the allocator.
+ */
+#include "rpc_pb.h"
+
+typedef struct arena_allocator
+{
+	ProtobufCAllocator base;	/* must be first */
+	fluss_arena *arena;
+	bool		failed;
+} arena_allocator;
+
+static void *
+allocate(void *data, size_t size)
+{
+	arena_allocator *allocator = data;
+	void	   *result = fluss_arena_alloc(allocator->arena, size);
+
+	if (result == NULL)
+		allocator->failed = true;
+	return result;
+}
+
+static void
+release(void *data, void *pointer)
+{
+}
+
+fluss_status
+fluss_pb_pack(const void *message, fluss_buf *out, fluss_error *err)
+{
+	size_t		size = protobuf_c_message_get_packed_size(message);
+	uint8_t    *p = fluss_buf_reserve(out, size);
+
+	if (p == NULL)
+		return fluss_fail_memory(err);
+	out->size += protobuf_c_message_pack(message, p);
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_pb_unpack(fluss_arena *arena,
+				const ProtobufCMessageDescriptor *descriptor,
+				fluss_bytes answer, const char *api, void **message,
+				fluss_error *err)
+{
+	arena_allocator allocator = {
+		.base = {.alloc = allocate, .free = release},
+		.arena = arena
+	};
+	/* protobuf-c wants a pointer even for no bytes */
+	const uint8_t *data = answer.size > 0 ? answer.data : (const uint8_t *) "";
+
+	allocator.base.allocator_data = &allocator;
+	*message = protobuf_c_message_unpack(descriptor, &allocator.base,
+										 answer.size, data);
+	if (*message != NULL)
+		return FLUSS_OK;
+	if (allocator.failed)
+		return fluss_fail_memory(err);
+	return fluss_pb_malformed(err, api,
+							  "It cannot be decoded, or lacks a field.");
+}
+
+fluss_status
+fluss_pb_malformed(fluss_error *err, const char *api, const char *what)
+{
+	fluss_status status;
+
+	status = fluss_fail(err, FLUSS_MALFORMED,
+						"answer of Fluss server to %s is not valid", api);
+	fluss_error_detail(err, "%s", what);
+	return status;
+}
+
+fluss_bytes
+fluss_pb_bytes(ProtobufCBinaryData data)
+{
+	fluss_bytes bytes = {
+		.data = data.len > 0 ? data.data : (const uint8_t *) "",
+		.size = data.len
+	};
+
+	return bytes;
+}
+
+/* protobuf-c does not write through the pointer when it packs. */
+ProtobufCBinaryData
+fluss_pb_data(fluss_bytes bytes)
+{
+	ProtobufCBinaryData data = {
+		.len = bytes.size,
+		.data = (uint8_t *) bytes.data
+	};
+
+	return data;
+}

@@ -1,0 +1,32 @@
+/*
+ * rpc_pb.h
+ *	  The seam to protobuf-c, shared by rpc.c and rpc_admin.c only.
+ */
+#ifndef FLUSS_RPC_PB_H
+#define FLUSS_RPC_PB_H
+
+#include "arena.h"
+#include "buf.h"
+#include "error.h"
+#include "fluss.pb-c.h"
+
+/* Appends the serialized message. */
+FLUSS_MUST_CHECK fluss_status fluss_pb_pack(const void *message,
+											fluss_buf *out, fluss_error *err);
+/*
+ * Unpacks into the arena; there is nothing to free.  api names the answer in
+ * the error.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_pb_unpack(fluss_arena *arena,
+											  const ProtobufCMessageDescriptor *descriptor,
+											  fluss_bytes answer,
+											  const char *api, void **message,
+											  fluss_error *err);
+/* "the answer to api is not valid", DETAIL what. */
+fluss_status fluss_pb_malformed(fluss_error *err, const char *api,
+								const char *what);
+/* An empty bytes field is not an absent one: its data is never NULL. */
+fluss_bytes fluss_pb_bytes(ProtobufCBinaryData data);
+ProtobufCBinaryData fluss_pb_data(fluss_bytes bytes);
+
+#endif							/* FLUSS_RPC_PB_H */
