@@ -39,6 +39,20 @@ FLUSS_MUST_CHECK fluss_status fluss_row_encode(fluss_row_format format,
 											   const fluss_value *values,
 											   fluss_buf *out, fluss_error *err);
 
+/* What the two are made of for COMPACTED rows: see row_compacted.c. */
+FLUSS_MUST_CHECK fluss_status fluss_compacted_decode(const fluss_schema *schema,
+													 const uint8_t *data,
+													 size_t size,
+													 fluss_value *values,
+													 fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_compacted_encode(const fluss_schema *schema,
+													 const fluss_value *values,
+													 fluss_buf *out,
+													 fluss_error *err);
+/* Appends one value of a scalar type that is not NULL. */
+void fluss_compacted_put(fluss_buf *out, const fluss_type *type,
+						 const fluss_value *value);
+
 /*
  * Checks a value against its type: NULL, integer and decimal ranges, CHAR and
  * BINARY lengths, dates, times of day, timestamps (digits past the precision,

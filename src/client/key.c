@@ -1,0 +1,274 @@
+/*
+ * key.c
+ *	  Key encodings: the bytes that identify a row of a primary key table, and
+ *	  those whose hash is its bucket.
+ *
+ * Compacted: the columns as in a COMPACTED row, without a null bitmap.
+ *
+ * Paimon: a Paimon BinaryRow.  (columns + 63 + 8) / 64 * 8 bytes of row kind
+ * and null bits, all zero; 8 bytes for each column; then a variable part whose
+ * entries are padded to 8 bytes.  Small values fill the low bytes of their 8;
+ * up to 7 bytes of text lie there too, with 0x80 | size in the last one.
+ * Others lie in the variable part, and their 8 bytes are offset << 32 | size,
+ * the offset counted from the start of the row.
+ *
+ * Iceberg: one column only, without a size.
+ *
+ * All little endian but for the bytes of decimals.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "error.h"
+#include "row.h"
+#include "schema.h"
+
+fluss_status
+fluss_table_key_encoders(const fluss_table *table, fluss_key_encoder *kv,
+						 fluss_key_encoder *bucket, fluss_error *err)
+{
+	const char *format = fluss_table_property(table, "table.datalake.format");
+	fluss_key_encoder lake = FLUSS_KEY_COMPACTED;
+	bool		default_bucket_key;
+
+	if (table->lake == FLUSS_LAKE_PAIMON)
+		lake = FLUSS_KEY_PAIMON;
+	else if (table->lake == FLUSS_LAKE_ICEBERG)
+		lake = FLUSS_KEY_ICEBERG;
+	else if (format != NULL && strcasecmp(format, "lance") != 0)
+		return fluss_fail(err, FLUSS_UNSUPPORTED,
+						  "keys of tables with \"table.datalake.format\" = \"%.64s\" are not supported",
+						  format);
+	if (table->kv_format_version != 1 && table->kv_format_version != 2)
+		return fluss_fail(err, FLUSS_UNSUPPORTED,
+						  "keys of tables with another \"table.kv.format-version\" than 1 or 2 are not supported");
+
+	default_bucket_key = table->nbucket_key == table->nphysical_key;
+	for (int32_t i = 0; default_bucket_key && i < table->nbucket_key; i++)
+		default_bucket_key = table->bucket_key[i] == table->physical_key[i];
+	*bucket = lake;
+	*kv = table->kv_format_version == 1 || default_bucket_key ? lake :
+		FLUSS_KEY_COMPACTED;
+	return FLUSS_OK;
+}
+
+/* ---- Paimon */
+
+static void
+paimon_variable(fluss_buf *out, size_t start, size_t slot, const void *data,
+				size_t size, size_t reserved)
+{
+	uint64_t	offset = out->size - start;
+
+	if (out->failed)
+		return;
+	fluss_store_u64le(out->data + slot, offset << 32 | size);
+	fluss_buf_append(out, data, size);
+	fluss_buf_append_zeros(out, reserved - size);
+}
+
+static void
+paimon_bytes(fluss_buf *out, size_t start, size_t slot,
+			 const fluss_bytes *bytes)
+{
+	if (bytes->size > 7)
+	{
+		paimon_variable(out, start, slot, bytes->data, bytes->size,
+						(bytes->size + 7) / 8 * 8);
+		return;
+	}
+	if (bytes->size > 0)
+		memcpy(out->data + slot, bytes->data, bytes->size);
+	out->data[slot + 7] = (uint8_t) (0x80 | bytes->size);
+}
+
+static void
+paimon_decimal(fluss_buf *out, size_t start, size_t slot,
+			   const fluss_type *type, const fluss_value *value)
+{
+	uint8_t		bytes[16];
+	size_t		size;
+
+	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
+	{
+		fluss_store_u64le(out->data + slot, value->u.decimal.low);
+		return;
+	}
+	size = fluss_decimal_to_bytes(value, bytes);
+	paimon_variable(out, start, slot, bytes + 16 - size, size, 16);
+}
+
+/* The nanoseconds take the place of the size. */
+static void
+paimon_timestamp(fluss_buf *out, size_t start, size_t slot,
+				 const fluss_type *type, const fluss_value *value)
+{
+	uint64_t	offset = out->size - start;
+	uint64_t	millis = (uint64_t) value->u.timestamp.millis;
+
+	if (type->precision <= FLUSS_COMPACT_TIMESTAMP_PRECISION)
+	{
+		fluss_store_u64le(out->data + slot, millis);
+		return;
+	}
+	fluss_store_u64le(out->data + slot,
+					  offset << 32 | (uint32_t) value->u.timestamp.nanos);
+	fluss_buf_u64le(out, millis);
+}
+
+static void
+paimon_value(fluss_buf *out, size_t start, size_t slot,
+			 const fluss_type *type, const fluss_value *value)
+{
+	uint8_t    *p = out->data + slot;
+	uint32_t	bits4;
+	uint64_t	bits8;
+
+	switch (type->id)
+	{
+		case FLUSS_BOOLEAN:
+			*p = value->u.boolean ? 1 : 0;
+			break;
+		case FLUSS_TINYINT:
+			*p = (uint8_t) value->u.integer;
+			break;
+		case FLUSS_SMALLINT:
+			fluss_store_u16le(p, (uint16_t) value->u.integer);
+			break;
+		case FLUSS_INTEGER:
+		case FLUSS_DATE:
+		case FLUSS_TIME:
+			fluss_store_u32le(p, (uint32_t) value->u.integer);
+			break;
+		case FLUSS_BIGINT:
+			fluss_store_u64le(p, (uint64_t) value->u.integer);
+			break;
+		case FLUSS_FLOAT:
+			memcpy(&bits4, &value->u.float4, sizeof(bits4));
+			fluss_store_u32le(p, bits4);
+			break;
+		case FLUSS_DOUBLE:
+			memcpy(&bits8, &value->u.float8, sizeof(bits8));
+			fluss_store_u64le(p, bits8);
+			break;
+		case FLUSS_DECIMAL:
+			paimon_decimal(out, start, slot, type, value);
+			break;
+		case FLUSS_TIMESTAMP:
+		case FLUSS_TIMESTAMP_LTZ:
+			paimon_timestamp(out, start, slot, type, value);
+			break;
+		default:
+			paimon_bytes(out, start, slot, &value->u.bytes);
+			break;
+	}
+}
+
+static void
+paimon_key(const fluss_schema *schema, const int32_t *columns, int ncolumns,
+		   const fluss_value *values, fluss_buf *out)
+{
+	size_t		start = out->size;
+	size_t		header = ((size_t) ncolumns + 63 + 8) / 64 * 8;
+
+	fluss_buf_append_zeros(out, header + 8 * (size_t) ncolumns);
+	for (int i = 0; i < ncolumns && !out->failed; i++)
+		paimon_value(out, start, start + header + 8 * (size_t) i,
+					 &schema->columns[columns[i]].type, &values[columns[i]]);
+}
+
+/* ---- Iceberg */
+
+static bool
+iceberg_knows(fluss_type_id id)
+{
+	return id != FLUSS_BOOLEAN && id != FLUSS_TINYINT &&
+		id != FLUSS_SMALLINT && id != FLUSS_TIMESTAMP_LTZ;
+}
+
+/* Times and timestamps are in microseconds; Java's arithmetic wraps too. */
+static void
+iceberg_key(const fluss_type *type, const fluss_value *value, fluss_buf *out)
+{
+	uint8_t		bytes[16];
+	size_t		size;
+
+	switch (type->id)
+	{
+		case FLUSS_INTEGER:
+		case FLUSS_DATE:
+		case FLUSS_BIGINT:
+			fluss_buf_u64le(out, (uint64_t) value->u.integer);
+			break;
+		case FLUSS_TIME:
+			fluss_buf_u64le(out, (uint64_t) value->u.integer * 1000);
+			break;
+		case FLUSS_TIMESTAMP:
+			fluss_buf_u64le(out, (uint64_t) value->u.timestamp.millis * 1000 +
+							(uint64_t) (value->u.timestamp.nanos / 1000));
+			break;
+		case FLUSS_DECIMAL:
+			size = fluss_decimal_to_bytes(value, bytes);
+			fluss_buf_append(out, bytes + 16 - size, size);
+			break;
+		case FLUSS_FLOAT:
+		case FLUSS_DOUBLE:
+			fluss_compacted_put(out, type, value);
+			break;
+		default:
+			fluss_buf_append(out, value->u.bytes.data, value->u.bytes.size);
+			break;
+	}
+}
+
+/* ---- all */
+
+static fluss_status
+check_key(fluss_key_encoder encoder, const fluss_schema *schema,
+		  const int32_t *columns, int ncolumns, const fluss_value *values,
+		  fluss_error *err)
+{
+	if (encoder == FLUSS_KEY_ICEBERG && ncolumns != 1)
+		return fluss_fail(err, FLUSS_UNSUPPORTED,
+						  "an Iceberg key must have one column, but the table's has %d",
+						  ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const fluss_column *column = &schema->columns[columns[i]];
+
+		if (!fluss_type_is_scalar(&column->type))
+			return fluss_fail_nested(err, column->name, &column->type);
+		if (encoder == FLUSS_KEY_ICEBERG && !iceberg_knows(column->type.id))
+			return fluss_fail(err, FLUSS_UNSUPPORTED,
+							  "column \"%s\" has a type that Iceberg keys cannot have",
+							  column->name);
+		if (values[columns[i]].is_null)
+			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+							  "null value in key column \"%s\"", column->name);
+	}
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_key_encode(fluss_key_encoder encoder, const fluss_schema *schema,
+				 const int32_t *columns, int ncolumns,
+				 const fluss_value *values, fluss_buf *out, fluss_error *err)
+{
+	fluss_status status = check_key(encoder, schema, columns, ncolumns, values,
+									err);
+
+	if (status != FLUSS_OK)
+		return status;
+	if (encoder == FLUSS_KEY_PAIMON)
+		paimon_key(schema, columns, ncolumns, values, out);
+	else if (encoder == FLUSS_KEY_ICEBERG)
+		iceberg_key(&schema->columns[columns[0]].type, &values[columns[0]],
+					out);
+	else
+	{
+		for (int i = 0; i < ncolumns; i++)
+			fluss_compacted_put(out, &schema->columns[columns[i]].type,
+								&values[columns[i]]);
+	}
+	return out->failed ? fluss_fail_memory(err) : FLUSS_OK;
+}

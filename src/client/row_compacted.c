@@ -1,0 +1,282 @@
+/*
+ * row_compacted.c
+ *	  The COMPACTED row format.
+ *
+ * A row is a null bitmap of (columns + 7) / 8 bytes, bit i of byte i / 8 set
+ * for NULL, lowest bit first; then the columns that are not NULL, in order:
+ *
+ *	BOOLEAN, TINYINT			1 byte
+ *	SMALLINT					2 bytes
+ *	INT, DATE, TIME				varint of the 32-bit pattern
+ *	BIGINT						varint of the 64-bit pattern
+ *	FLOAT, DOUBLE				4, 8 bytes
+ *	CHAR, STRING, BINARY, BYTES	varint size, then the bytes
+ *	DECIMAL up to 18 digits		varint of the 64-bit unscaled value
+ *	DECIMAL of more digits		varint size, then big-endian bytes
+ *	TIMESTAMP(_LTZ) up to (3)	varint of 64-bit milliseconds
+ *	TIMESTAMP(_LTZ) above		the same, then varint nanoseconds
+ *	ARRAY, MAP, ROW				varint size, then bytes that are not decoded
+ *
+ * Numbers are little endian, varints unsigned LEB128 without zigzag.  The null
+ * bit of a NOT NULL column means nothing: its value is always there.
+ */
+#include <string.h>
+
+#include "error.h"
+#include "row.h"
+#include "schema.h"
+
+/* ---- decoding */
+
+static void
+get_bytes(fluss_reader *reader, fluss_value *value)
+{
+	value->u.bytes.size = fluss_read_varint32(reader);
+	value->u.bytes.data = fluss_read_bytes(reader, value->u.bytes.size);
+}
+
+static void
+get_decimal(fluss_reader *reader, const fluss_type *type, fluss_value *value)
+{
+	int64_t		unscaled;
+
+	if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
+	{
+		size_t		size = fluss_read_varint32(reader);
+		const uint8_t *bytes = fluss_read_bytes(reader, size);
+
+		if (bytes != NULL && !fluss_decimal_from_bytes(bytes, size, value))
+			reader->failed = true;
+		return;
+	}
+	unscaled = (int64_t) fluss_read_varint64(reader);
+	value->u.decimal.low = (uint64_t) unscaled;
+	value->u.decimal.high = unscaled < 0 ? -1 : 0;
+}
+
+static void
+get_timestamp(fluss_reader *reader, const fluss_type *type, fluss_value *value)
+{
+	uint32_t	nanos = 0;
+
+	value->u.timestamp.millis = (int64_t) fluss_read_varint64(reader);
+	if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
+		nanos = fluss_read_varint32(reader);
+	if (nanos > 999999)
+		reader->failed = true;
+	value->u.timestamp.nanos = (int32_t) nanos;
+}
+
+/* What does not fit makes the reader fail. */
+static void
+get_value(fluss_reader *reader, const fluss_type *type, fluss_value *value)
+{
+	uint32_t	bits4;
+	uint64_t	bits8;
+
+	value->is_null = false;
+	switch (type->id)
+	{
+		case FLUSS_BOOLEAN:
+			value->u.boolean = fluss_read_u8(reader) != 0;
+			break;
+		case FLUSS_TINYINT:
+			value->u.integer = (int8_t) fluss_read_u8(reader);
+			break;
+		case FLUSS_SMALLINT:
+			value->u.integer = (int16_t) fluss_read_u16le(reader);
+			break;
+		case FLUSS_INTEGER:
+		case FLUSS_DATE:
+		case FLUSS_TIME:
+			value->u.integer = (int32_t) fluss_read_varint32(reader);
+			break;
+		case FLUSS_BIGINT:
+			value->u.integer = (int64_t) fluss_read_varint64(reader);
+			break;
+		case FLUSS_FLOAT:
+			bits4 = fluss_read_u32le(reader);
+			memcpy(&value->u.float4, &bits4, sizeof(bits4));
+			break;
+		case FLUSS_DOUBLE:
+			bits8 = fluss_read_u64le(reader);
+			memcpy(&value->u.float8, &bits8, sizeof(bits8));
+			break;
+		case FLUSS_DECIMAL:
+			get_decimal(reader, type, value);
+			break;
+		case FLUSS_TIMESTAMP:
+		case FLUSS_TIMESTAMP_LTZ:
+			get_timestamp(reader, type, value);
+			break;
+		case FLUSS_CHAR:
+		case FLUSS_STRING:
+		case FLUSS_BINARY:
+		case FLUSS_BYTES:
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			get_bytes(reader, value);
+			break;
+	}
+}
+
+static fluss_status
+fail_row(const fluss_schema *schema, int32_t column, fluss_error *err)
+{
+	char		spelling[128];
+
+	fluss_fail(err, FLUSS_MALFORMED, "row in COMPACTED format is malformed");
+	if (column < 0)
+		fluss_error_detail(err, "It ends within its null bitmap.");
+	else if (column == schema->ncolumns)
+		fluss_error_detail(err, "Bytes are left over after its last column.");
+	else
+	{
+		fluss_type_print(&schema->columns[column].type, spelling,
+						 sizeof(spelling));
+		fluss_error_detail(err, "Column \"%s\" does not hold a %s.",
+						   schema->columns[column].name, spelling);
+	}
+	return FLUSS_MALFORMED;
+}
+
+fluss_status
+fluss_compacted_decode(const fluss_schema *schema, const uint8_t *data,
+					   size_t size, fluss_value *values, fluss_error *err)
+{
+	fluss_reader reader;
+	const uint8_t *nulls;
+
+	fluss_reader_init(&reader, data, size);
+	nulls = fluss_read_bytes(&reader, ((size_t) schema->ncolumns + 7) / 8);
+	if (nulls == NULL)
+		return fail_row(schema, -1, err);
+	for (int32_t i = 0; i < schema->ncolumns; i++)
+	{
+		const fluss_type *type = &schema->columns[i].type;
+
+		if (type->nullable && (nulls[i >> 3] & 1 << (i & 7)) != 0)
+		{
+			values[i].is_null = true;
+			continue;
+		}
+		get_value(&reader, type, &values[i]);
+		if (reader.failed)
+			return fail_row(schema, i, err);
+	}
+	if (fluss_reader_left(&reader) > 0)
+		return fail_row(schema, schema->ncolumns, err);
+	return FLUSS_OK;
+}
+
+/* ---- encoding */
+
+static void
+put_bytes(fluss_buf *out, const void *data, size_t size)
+{
+	fluss_buf_varint32(out, (uint32_t) size);
+	fluss_buf_append(out, data, size);
+}
+
+static void
+put_decimal(fluss_buf *out, const fluss_type *type, const fluss_value *value)
+{
+	uint8_t		bytes[16];
+	size_t		size;
+
+	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
+	{
+		fluss_buf_varint64(out, value->u.decimal.low);
+		return;
+	}
+	size = fluss_decimal_to_bytes(value, bytes);
+	put_bytes(out, bytes + 16 - size, size);
+}
+
+static void
+put_timestamp(fluss_buf *out, const fluss_type *type, const fluss_value *value)
+{
+	fluss_buf_varint64(out, (uint64_t) value->u.timestamp.millis);
+	if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
+		fluss_buf_varint32(out, (uint32_t) value->u.timestamp.nanos);
+}
+
+void
+fluss_compacted_put(fluss_buf *out, const fluss_type *type,
+					const fluss_value *value)
+{
+	uint32_t	bits4;
+	uint64_t	bits8;
+
+	switch (type->id)
+	{
+		case FLUSS_BOOLEAN:
+			fluss_buf_u8(out, value->u.boolean ? 1 : 0);
+			break;
+		case FLUSS_TINYINT:
+			fluss_buf_u8(out, (uint8_t) value->u.integer);
+			break;
+		case FLUSS_SMALLINT:
+			fluss_buf_u16le(out, (uint16_t) value->u.integer);
+			break;
+		case FLUSS_INTEGER:
+		case FLUSS_DATE:
+		case FLUSS_TIME:
+			fluss_buf_varint32(out, (uint32_t) value->u.integer);
+			break;
+		case FLUSS_BIGINT:
+			fluss_buf_varint64(out, (uint64_t) value->u.integer);
+			break;
+		case FLUSS_FLOAT:
+			memcpy(&bits4, &value->u.float4, sizeof(bits4));
+			fluss_buf_u32le(out, bits4);
+			break;
+		case FLUSS_DOUBLE:
+			memcpy(&bits8, &value->u.float8, sizeof(bits8));
+			fluss_buf_u64le(out, bits8);
+			break;
+		case FLUSS_DECIMAL:
+			put_decimal(out, type, value);
+			break;
+		case FLUSS_TIMESTAMP:
+		case FLUSS_TIMESTAMP_LTZ:
+			put_timestamp(out, type, value);
+			break;
+		case FLUSS_CHAR:
+		case FLUSS_STRING:
+		case FLUSS_BINARY:
+		case FLUSS_BYTES:
+			put_bytes(out, value->u.bytes.data, value->u.bytes.size);
+			break;
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			break;				/* refused before */
+	}
+}
+
+fluss_status
+fluss_compacted_encode(const fluss_schema *schema, const fluss_value *values,
+					   fluss_buf *out, fluss_error *err)
+{
+	size_t		start = out->size;
+
+	fluss_buf_append_zeros(out, ((size_t) schema->ncolumns + 7) / 8);
+	for (int32_t i = 0; i < schema->ncolumns && !out->failed; i++)
+	{
+		const fluss_column *column = &schema->columns[i];
+
+		if (values[i].is_null && column->type.nullable)
+			out->data[start + (size_t) i / 8] |= (uint8_t) (1 << (i & 7));
+		else if (values[i].is_null)
+			return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
+							  "null value in column \"%s\" violates its NOT NULL",
+							  column->name);
+		else if (!fluss_type_is_scalar(&column->type))
+			return fluss_fail_nested(err, column->name, &column->type);
+		else
+			fluss_compacted_put(out, &column->type, &values[i]);
+	}
+	return out->failed ? fluss_fail_memory(err) : FLUSS_OK;
+}
