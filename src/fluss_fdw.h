@@ -291,6 +291,8 @@ extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
  */
 extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
 								   Snapshot snapshot);
+/* A query that pinned ends is over: drops what it alone needed. */
+extern void FlussSnapshotQueryEnd(void);
 extern void FlussSnapshotInit(void);
 
 /* ----------------------------------------------------------------- qual.c */
@@ -308,12 +310,15 @@ extern bool FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause);
 /* Bucket conditions only: what a read of a primary key table can use. */
 extern bool FlussIsBucketClause(FlussRelation *rel, Index varno, Node *clause);
 /*
- * column = value or column = ANY (array): gives the primary key position of
- * the column, the value side, its element type, and whether it is an array.
+ * column = value or column = ANY (array) that a lookup can answer; gives the
+ * column's place in the primary key.  Needs the remote side of rel.
  */
 extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
-							 int *keyno, Expr **value, Oid *argtype,
-							 bool *is_array);
+							 int *keyno);
+/* Takes such a clause apart; argtype is the type of the array's elements. */
+extern bool FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
+								AttrNumber *attnum, Expr **value,
+								Oid *argtype, bool *is_array);
 /* A comparison of a metadata column with a value, commuted if need be. */
 extern bool FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
 								 FlussMetadata *target, int *strategy,
@@ -369,6 +374,8 @@ typedef struct FlussPlanPrivate
 	List	   *attnums;		/* int list: attributes to fill in */
 } FlussPlanPrivate;
 
+/* Narrowest fixed-width column: what is fetched when no column is wanted. */
+extern int32 FlussNarrowestColumn(const fluss_schema *schema);
 extern List *FlussPlanPrivatePack(const FlussPlanPrivate *priv);
 extern void FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv);
 
@@ -385,71 +392,84 @@ extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
 
 typedef struct FlussCost
 {
-	double		rows;
 	Cost		startup;
 	Cost		total;
 } FlussCost;
 
-/* Rows of the whole table: from ANALYZE, else a constant by kind. */
-extern double FlussTableRows(const RelOptInfo *baserel, bool keyed);
-extern void FlussCostLog(FlussRelation *rel, double rows, int width,
-						 FlussCost *cost);
-extern void FlussCostLookup(FlussRelation *rel, double keys, int width,
-							FlussCost *cost);
-extern void FlussCostLimitScan(FlussRelation *rel, double rows, int width,
+/*
+ * Rows of the whole table: the server's count for a primary key table
+ * (remembered for some seconds), else from ANALYZE, else a constant.
+ */
+extern double FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel);
+/* Costs of getting the rows, before any local filter. */
+extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);
+extern void FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost);
+extern void FlussCostLimitScan(FlussRelation *rel, double rows,
 							   FlussCost *cost);
 
 /* ------------------------------------------ scan.c, scan_log.c, scan_kv.c */
-
-typedef struct FlussScanState
-{
-	FlussPlanPrivate plan;
-	FlussScanKind kind;
-	Index		varno;
-	FlussRelation *rel;			/* NULL before execution begins */
-	MemoryContext context;		/* of the whole scan; its reset closes all */
-	MemoryContext rescan_context;	/* what one rescan evaluates */
-	const char *relname;
-
-	/* columns asked of the client, and where they go */
-	int			ncolumns;
-	int32	   *columns;		/* positions in the remote schema */
-	int			nfill;
-	struct FlussFill *fill;		/* attributes to fill in */
-
-	bool		started;		/* the current (re)scan has begun */
-	fluss_counters past;		/* of client objects closed by rescans */
-
-	/* log scans */
-	FlussRangeTree *ranges;
-	FlussIntervals *intervals;	/* by bucket, of the current rescan */
-	fluss_ends *ends;
-	fluss_scan *log;
-	const fluss_batch *batch;
-	int32		row;			/* next in batch */
-
-	/* lookups */
-	int			nkeys;			/* primary key columns */
-	struct FlussKeyPart *keys;
-	fluss_lookup *lookup;
-	int			nslots;
-	int			slot;			/* next to give */
-	bool	   *key_seen;
-
-	/* whole reads of a primary key table */
-	fluss_kvscan *kvscan;
-
-	fluss_value *values;		/* one row, by columns[] */
-} FlussScanState;
 
 /* Where one attribute's value comes from. */
 typedef struct FlussFill
 {
 	AttrNumber	attnum;
 	FlussMetadata metadata;		/* or NONE: column */
-	int			column;			/* index into columns */
+	int			column;			/* index into FlussScanState.columns */
 	FlussConverter converter;
 } FlussFill;
+
+/* One primary key column of a lookup. */
+typedef struct FlussKeyPart
+{
+	AttrNumber	attnum;
+	FlussConverter converter;
+	ExprState  *value;
+	Oid			argtype;		/* of the value, or of its elements */
+	bool		is_array;
+	int			nvalues;		/* of the current rescan, NULLs left out */
+	fluss_value *values;
+} FlussKeyPart;
+
+typedef struct FlussScanState
+{
+	FlussPlanPrivate plan;
+	FlussScanKind kind;
+	Index		varno;
+	const char *relname;
+	FlussRelation *rel;			/* remote side is there once started */
+	MemoryContext context;		/* of the whole scan; its reset closes all */
+	MemoryContext rescan_context;	/* of the current rescan */
+
+	/* columns asked of the client, and where they go */
+	int			ncolumns;
+	int32	   *columns;		/* positions in the remote schema */
+	int			nfill;
+	FlussFill  *fill;
+	fluss_value *values;		/* one row, by columns */
+
+	bool		opened;			/* relation and columns are bound */
+	bool		started;		/* the current rescan has begun */
+	bool		done;			/* and has nothing more */
+	fluss_counters past;		/* of client objects that rescans closed */
+
+	/* log scans, and the buckets of a limit scan */
+	FlussRangeTree *ranges;		/* NULL: everything */
+	FlussIntervals *intervals;	/* by bucket */
+	fluss_ends *ends;
+	fluss_scan *log;
+	const fluss_batch *batch;
+	int32		row;			/* next one in batch */
+
+	/* lookups */
+	int			nkeys;			/* primary key columns */
+	FlussKeyPart *keys;			/* in key order */
+	fluss_lookup *lookup;
+	int			nslots;
+	int			slot;			/* next one to give */
+
+	/* whole reads of a primary key table */
+	fluss_kvscan *kvscan;
+} FlussScanState;
 
 extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *flussIterateForeignScan(ForeignScanState *node);
@@ -458,17 +478,26 @@ extern void flussEndForeignScan(ForeignScanState *node);
 /* Counters of the whole scan so far. */
 extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
 
+/*
+ * By kind: start begins a (re)scan, next gives a row or false.  Slots are
+ * filled with Datums of the current, per-tuple context.
+ */
 extern void FlussLogStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLogNext(FlussScanState *state, TupleTableSlot *slot);
-extern void FlussLookupPrepare(ForeignScanState *node, FlussScanState *state,
+extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
 							   List *clauses);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
 extern void FlussLimitScanStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
-/* Fills a slot from state->values; metadata columns as given. */
+/* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 int32 bucket);
+/* The shared part of a metadata column's value: what the table decides. */
+extern Datum FlussTableMetadata(FlussScanState *state, FlussMetadata metadata,
+								bool *isnull);
+/* Evaluates the range clauses for the current rescan; false: no bucket left. */
+extern bool FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state);
 
 /* --------------------------------------------------------------- modify.c */
 

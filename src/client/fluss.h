@@ -603,6 +603,8 @@ FLUSS_MUST_CHECK fluss_status fluss_lookup_row(fluss_lookup *lookup, int slot,
 											   bool *found,
 											   fluss_value *values,
 											   fluss_error *err);
+/* The bucket that the key of a slot belongs to. */
+int32_t fluss_lookup_bucket(const fluss_lookup *lookup, int slot);
 const fluss_counters *fluss_lookup_counters(const fluss_lookup *lookup);
 void fluss_lookup_close(fluss_lookup *lookup);
 

@@ -7,7 +7,7 @@
 UNIT_DIR = build/unit$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 comma := ,
 UNIT_CC ?= cc
-UNIT_CFLAGS = -std=gnu11 -g -O1 $(WARNINGS) $(WERROR) -Isrc/client \
+UNIT_CFLAGS = -std=gnu11 -g -O1 $(WARNINGS) -Wstrict-prototypes $(WERROR) -Isrc/client \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) \
 	$(shell $(PKG_CONFIG) --cflags $(CLIENT_LIBS) cmocka 2>/dev/null)
 UNIT_LIBS = $(shell $(PKG_CONFIG) --libs $(CLIENT_LIBS) cmocka 2>/dev/null)

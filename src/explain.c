@@ -1,0 +1,253 @@
+/*
+ * explain.c
+ *	  What EXPLAIN shows of a foreign scan.
+ *
+ * One key per fact, the same in all formats; numbers that may differ between
+ * two runs only under ANALYZE.  Nothing here talks to the cluster.
+ */
+#include "fluss_fdw.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+static const char *
+scan_name(FlussScanKind kind)
+{
+	switch (kind)
+	{
+		case FLUSS_SCAN_LOG:
+			return "log";
+		case FLUSS_SCAN_LOOKUP:
+			return "lookup";
+		case FLUSS_SCAN_LIMIT:
+			return "limit scan";
+		default:
+			return NULL;
+	}
+}
+
+/* ------------------------------------------------------------- the clauses */
+
+static bool find_in_list(List *plans, Plan *target, List **ancestors);
+
+/*
+ * Finds the chain of plan nodes above target, innermost first: core needs it to
+ * print a parameter as the outer column it stands for, and does not pass it to
+ * this callback.
+ */
+static bool
+find_plan(Plan *plan, Plan *target, List **ancestors)
+{
+	List	   *more = NIL;
+	bool		found;
+
+	if (plan == NULL)
+		return false;
+	if (plan == target)
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			more = ((Append *) plan)->appendplans;
+			break;
+		case T_MergeAppend:
+			more = ((MergeAppend *) plan)->mergeplans;
+			break;
+		case T_SubqueryScan:
+			more = list_make1(((SubqueryScan *) plan)->subplan);
+			break;
+		case T_CustomScan:
+			more = ((CustomScan *) plan)->custom_plans;
+			break;
+		default:
+			break;
+	}
+	found = find_plan(plan->lefttree, target, ancestors) ||
+		find_plan(plan->righttree, target, ancestors) ||
+		find_in_list(more, target, ancestors);
+	if (found)
+		*ancestors = lappend(*ancestors, plan);
+	return found;
+}
+
+static bool
+find_in_list(List *plans, Plan *target, List **ancestors)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+	{
+		if (find_plan(lfirst(lc), target, ancestors))
+			return true;
+	}
+	return false;
+}
+
+static char *
+clause_text(ForeignScanState *node, ExplainState *es, List *clauses)
+{
+	Plan	   *plan = node->ss.ps.plan;
+	PlannedStmt *stmt = node->ss.ps.state->es_plannedstmt;
+	List	   *ancestors = NIL;
+	List	   *context;
+	bool		useprefix = list_length(es->rtable) > 1 || es->verbose;
+
+	if (!find_plan(stmt->planTree, plan, &ancestors))
+		find_in_list(stmt->subplans, plan, &ancestors);
+	context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	return deparse_expression((Node *) make_ands_explicit(clauses), context,
+							  useprefix, false);
+}
+
+/* -------------------------------------------------------------- properties */
+
+static void
+explain_columns(FlussScanState *state, ExplainState *es)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, state->plan.attnums)
+	{
+		FlussAttribute *attr = &state->rel->attrs[lfirst_int(lc) - 1];
+
+		if (attr->metadata == FLUSS_META_NONE && attr->remote_name != NULL)
+			names = lappend(names, unconstify(char *, attr->remote_name));
+	}
+	if (names == NIL && state->rel->table != NULL && state->ncolumns > 0)
+	{
+		const fluss_schema *schema = state->rel->table->schema;
+
+		names = list_make1(unconstify(char *,
+									  schema->columns[state->columns[0]].name));
+	}
+	if (names != NIL)
+		ExplainPropertyList("Fluss Columns", names, es);
+}
+
+/* Ranges as they were read: no further than the pinned ends. */
+static char *
+executed_ranges(FlussScanState *state)
+{
+	int			nbuckets = state->rel->table->nbuckets;
+	FlussIntervals *shown = palloc0((nbuckets + 1) * sizeof(*shown));
+
+	for (int i = 0; i < nbuckets; i++)
+	{
+		FlussInterval whole = {0, FLUSS_OFFSET_END};
+		FlussIntervals all = {1, &whole};
+		FlussIntervals *set = state->intervals != NULL ?
+			&state->intervals[i] : &all;
+		int64		end = FLUSS_OFFSET_END;
+
+		if (state->ends != NULL)
+			(void) fluss_ends_get(state->ends, FLUSS_NO_PARTITION, i, &end);
+		shown[i].items = palloc((set->n + 1) * sizeof(FlussInterval));
+		for (int j = 0; j < set->n; j++)
+		{
+			FlussInterval item = set->items[j];
+
+			item.end = Min(item.end, end);
+			if (item.start < item.end)
+				shown[i].items[shown[i].n++] = item;
+		}
+	}
+	return FlussRangeText(shown, nbuckets);
+}
+
+static void
+explain_offsets(ForeignScanState *node, FlussScanState *state,
+				ExplainState *es)
+{
+	List	   *clauses = ((ForeignScan *) node->ss.ps.plan)->fdw_exprs;
+	FlussIntervals *intervals;
+
+	if (es->analyze && state->opened && state->started &&
+		state->kind == FLUSS_SCAN_LOG)
+		ExplainPropertyText("Fluss Offsets", executed_ranges(state), es);
+	else if (clauses == NIL)
+		return;
+	else if (FlussRangeConstant(state->rel, state->varno, clauses,
+								state->plan.nbuckets, &intervals))
+		ExplainPropertyText("Fluss Offsets",
+							FlussRangeText(intervals, state->plan.nbuckets),
+							es);
+	else
+		ExplainPropertyText("Fluss Offsets", clause_text(node, es, clauses),
+							es);
+}
+
+void
+FlussExplainCounters(const fluss_counters *counters, ExplainState *es)
+{
+	StringInfoData requests;
+
+	initStringInfo(&requests);
+	for (int i = 0; i < FLUSS_NREQUEST_KINDS; i++)
+	{
+		if (counters->requests[i] > 0)
+			appendStringInfo(&requests, "%s%s " INT64_FORMAT,
+							 requests.len > 0 ? ", " : "",
+							 fluss_request_kind_name(i),
+							 (int64) counters->requests[i]);
+	}
+	ExplainPropertyText("Fluss Requests",
+						requests.len > 0 ? requests.data : "none", es);
+	if (requests.len == 0)
+		return;
+	ExplainPropertyInteger("Fluss Bytes", NULL, counters->bytes, es);
+	if (counters->batches > 0)
+		ExplainPropertyInteger("Fluss Batches", NULL, counters->batches, es);
+	ExplainPropertyInteger("Fluss Rows Read", NULL, counters->rows, es);
+	if (counters->keys > 0)
+		ExplainPropertyInteger("Fluss Keys", NULL, counters->keys, es);
+}
+
+static void
+explain_servers(FlussScanState *state, ExplainState *es)
+{
+	ForeignTable *table = GetForeignTable(state->rel->relid);
+	ForeignServer *server = GetForeignServer(table->serverid);
+	FlussOptions *options = FlussGetServerOptions(server);
+
+	ExplainPropertyText("Fluss Bootstrap Servers", options->bootstrap_servers,
+						es);
+}
+
+void
+flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	FlussScanState *state = node->fdw_state;
+	List	   *clauses = ((ForeignScan *) node->ss.ps.plan)->fdw_exprs;
+	FlussOptions *options = state->rel->options;
+	const char *name = scan_name(state->kind);
+
+	ExplainPropertyText("Fluss Table",
+						psprintf("%s.%s", options->database_name,
+								 options->table_name), es);
+	if (name != NULL)
+		ExplainPropertyText("Fluss Scan", name, es);
+	if (state->plan.table_id == 0)
+		ExplainPropertyText("Fluss Metadata", "unavailable", es);
+	explain_columns(state, es);
+	if (state->kind == FLUSS_SCAN_LOOKUP)
+		ExplainPropertyText("Fluss Key", clause_text(node, es, clauses), es);
+	else
+		explain_offsets(node, state, es);
+	if (es->verbose)
+		explain_servers(state, es);
+
+	if (es->analyze && state->opened)
+	{
+		fluss_counters counters;
+
+		FlussScanCounters(state, &counters);
+		FlussExplainCounters(&counters, es);
+	}
+}

@@ -1,0 +1,66 @@
+/*
+ * fluss_fdw.c
+ *	  Handler and settings.
+ */
+#include "fluss_fdw.h"
+
+#include "fmgr.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+int			fluss_max_buffered_kb = 64 * 1024;
+bool		fluss_log_requests = false;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+PG_FUNCTION_INFO_V1(fluss_fdw_handler);
+
+void
+_PG_init(void)
+{
+	DefineCustomIntVariable("fluss_fdw.max_buffered_bytes",
+							"Memory that one scan or writer may hold.",
+							NULL,
+							&fluss_max_buffered_kb,
+							64 * 1024, 1024, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("fluss_fdw.log_requests",
+							 "Logs every request to a Fluss cluster.",
+							 NULL,
+							 &fluss_log_requests,
+							 false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("fluss_fdw");
+
+	FlussConnectionInit();
+	FlussSnapshotInit();
+}
+
+Datum
+fluss_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = flussGetForeignRelSize;
+	routine->GetForeignPaths = flussGetForeignPaths;
+	routine->GetForeignPlan = flussGetForeignPlan;
+	routine->BeginForeignScan = flussBeginForeignScan;
+	routine->IterateForeignScan = flussIterateForeignScan;
+	routine->ReScanForeignScan = flussReScanForeignScan;
+	routine->EndForeignScan = flussEndForeignScan;
+	routine->ExplainForeignScan = flussExplainForeignScan;
+
+	routine->PlanForeignModify = flussPlanForeignModify;
+	routine->BeginForeignModify = flussBeginForeignModify;
+	routine->ExecForeignInsert = flussExecForeignInsert;
+	routine->ExecForeignBatchInsert = flussExecForeignBatchInsert;
+	routine->GetForeignModifyBatchSize = flussGetForeignModifyBatchSize;
+	routine->EndForeignModify = flussEndForeignModify;
+	routine->BeginForeignInsert = flussBeginForeignInsert;
+	routine->EndForeignInsert = flussEndForeignInsert;
+	routine->IsForeignRelUpdatable = flussIsForeignRelUpdatable;
+	routine->ExplainForeignModify = flussExplainForeignModify;
+
+	PG_RETURN_POINTER(routine);
+}

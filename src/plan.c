@@ -1,0 +1,557 @@
+/*
+ * plan.c
+ *	  Paths and plans of one foreign table.
+ *
+ * Planning needs the table's metadata: is there a primary key, how many
+ * buckets are there.  It comes from the backend's cache, or once from the
+ * cluster.  When that fails the plan is a scan without any pushdown, so that
+ * EXPLAIN, views and pg_dump work with the cluster down, and the execution
+ * tells what is wrong.
+ */
+#include "fluss_fdw.h"
+
+#include <math.h>
+
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+/* Fraction of a log that lies past a bound which is not known yet. */
+#define OPEN_RANGE_FRACTION 0.3333333333
+
+/* What the planner callbacks share about a relation: baserel->fdw_private. */
+typedef struct FlussPlanState
+{
+	FlussRelation *rel;
+	bool		keyed;
+	double		table_rows;
+	double		fetched_rows;	/* of an unparameterized scan */
+} FlussPlanState;
+
+/* -------------------------------------------------------- private lists */
+
+enum PrivateIndex
+{
+	PRIVATE_KIND,
+	PRIVATE_TABLE_ID,
+	PRIVATE_NBUCKETS,
+	PRIVATE_ATTNUMS,
+	PRIVATE_LENGTH
+};
+
+List *
+FlussPlanPrivatePack(const FlussPlanPrivate *priv)
+{
+	Const	   *table_id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+									 Int64GetDatum(priv->table_id), false,
+									 FLOAT8PASSBYVAL);
+
+	return list_make4(makeInteger(priv->kind), table_id,
+					  makeInteger(priv->nbuckets), priv->attnums);
+}
+
+void
+FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
+{
+	Assert(list_length(list) == PRIVATE_LENGTH);
+	priv->kind = intVal(list_nth(list, PRIVATE_KIND));
+	priv->table_id = DatumGetInt64(((Const *) list_nth(list, PRIVATE_TABLE_ID))->constvalue);
+	priv->nbuckets = intVal(list_nth(list, PRIVATE_NBUCKETS));
+	priv->attnums = list_nth(list, PRIVATE_ATTNUMS);
+}
+
+int32
+FlussNarrowestColumn(const fluss_schema *schema)
+{
+	static const int width[] = {
+		[FLUSS_BOOLEAN] = 1, [FLUSS_TINYINT] = 2, [FLUSS_SMALLINT] = 3,
+		[FLUSS_INTEGER] = 4, [FLUSS_DATE] = 4, [FLUSS_FLOAT] = 4,
+		[FLUSS_TIME] = 5, [FLUSS_BIGINT] = 8, [FLUSS_DOUBLE] = 8,
+		[FLUSS_TIMESTAMP] = 8, [FLUSS_TIMESTAMP_LTZ] = 8,
+		[FLUSS_DECIMAL] = 16, [FLUSS_BINARY] = 20, [FLUSS_CHAR] = 30,
+		[FLUSS_STRING] = 40, [FLUSS_BYTES] = 40, [FLUSS_ARRAY] = 100,
+		[FLUSS_MAP] = 100, [FLUSS_ROW] = 100
+	};
+	int32		best = 0;
+
+	for (int32 i = 1; i < schema->ncolumns; i++)
+	{
+		if (width[schema->columns[i].type.id] <
+			width[schema->columns[best].type.id])
+			best = i;
+	}
+	return best;
+}
+
+/* ----------------------------------------------------------------- sizes */
+
+static List *
+range_clauses(FlussRelation *rel, Index varno, List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Node	   *clause = lfirst(lc);
+
+		if (IsA(clause, RestrictInfo))
+			clause = (Node *) ((RestrictInfo *) clause)->clause;
+		if (FlussIsRangeClause(rel, varno, clause))
+			result = lappend(result, clause);
+	}
+	return result;
+}
+
+/*
+ * Records that a log scan with these range clauses fetches.  Constant bounds
+ * tell; others are guessed at.
+ */
+static double
+fetched_log_rows(FlussPlanState *state, Index varno, List *clauses)
+{
+	FlussRelation *rel = state->rel;
+	List	   *ranges = range_clauses(rel, varno, clauses);
+	int			nbuckets = rel->table->nbuckets;
+	double		per_bucket = state->table_rows / Max(nbuckets, 1);
+	double		rows = 0;
+	FlussIntervals *intervals;
+
+	if (ranges == NIL)
+		return state->table_rows;
+	if (!FlussRangeConstant(rel, varno, ranges, nbuckets, &intervals))
+		return state->table_rows *
+			pow(OPEN_RANGE_FRACTION, list_length(ranges));
+
+	for (int i = 0; i < nbuckets; i++)
+	{
+		for (int j = 0; j < intervals[i].n; j++)
+		{
+			FlussInterval *item = &intervals[i].items[j];
+
+			if (item->end != FLUSS_OFFSET_END)
+				rows += Min((double) (item->end - item->start), per_bucket);
+			else
+				rows += per_bucket *
+					(item->start > 0 ? OPEN_RANGE_FRACTION : 1.0);
+		}
+	}
+	return rows;
+}
+
+/* Selectivity of the clauses that stay with the executor. */
+static double
+local_selectivity(PlannerInfo *root, RelOptInfo *baserel, FlussRelation *rel,
+				  List *clauses)
+{
+	List	   *local = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!FlussIsRangeClause(rel, baserel->relid, (Node *) rinfo->clause))
+			local = lappend(local, rinfo);
+	}
+	return clauselist_selectivity(root, local, baserel->relid, JOIN_INNER,
+								  NULL);
+}
+
+void
+flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	FlussPlanState *state = palloc0(sizeof(*state));
+	fluss_error err;
+
+	fluss_error_init(&err);
+	state->rel = FlussRelationOpen(relid, fluss_rel_user(baserel),
+								   CurrentMemoryContext, &err);
+	if (state->rel->table == NULL)
+	{
+		if (err.status == FLUSS_INTERRUPTED)
+			FlussRaise(&err, state->rel->name);
+		FlussRememberFailure(state->rel->conn, relid, &err);
+	}
+	else
+		state->keyed = FlussIsKeyed(state->rel);
+	baserel->fdw_private = state;
+
+	state->table_rows = FlussTableRows(state->rel, baserel);
+	baserel->tuples = Max(state->table_rows, 1);
+	set_baserel_size_estimates(root, baserel);
+
+	state->fetched_rows = state->table_rows;
+	if (state->rel->table != NULL && !state->keyed)
+	{
+		state->fetched_rows = fetched_log_rows(state, baserel->relid,
+											   baserel->baserestrictinfo);
+		baserel->rows = clamp_row_est(state->fetched_rows *
+									  local_selectivity(root, baserel,
+														state->rel,
+														baserel->baserestrictinfo));
+	}
+}
+
+/* ------------------------------------------------------------ key clauses */
+
+/*
+ * Finds one key clause for every primary key column, in key order.  NIL when
+ * a column has none.  The list may hold RestrictInfos or bare clauses.
+ */
+static List *
+match_whole_key(FlussRelation *rel, Index varno, List *clauses)
+{
+	int			nkeys = rel->table->schema->nprimary_key;
+	Node	  **found = palloc0((nkeys + 1) * sizeof(Node *));
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Node	   *clause = lfirst(lc);
+		int			keyno;
+
+		if (IsA(clause, RestrictInfo))
+			clause = (Node *) ((RestrictInfo *) clause)->clause;
+		if (FlussIsKeyClause(rel, varno, clause, &keyno) &&
+			found[keyno] == NULL)
+			found[keyno] = clause;
+	}
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (found[i] == NULL)
+			return NIL;
+		result = lappend(result, found[i]);
+	}
+	return result;
+}
+
+/* How many keys the clauses name: the product of their arrays' lengths. */
+static double
+count_keys(PlannerInfo *root, List *key_clauses)
+{
+	double		keys = 1;
+	ListCell   *lc;
+
+	foreach(lc, key_clauses)
+	{
+		Node	   *clause = lfirst(lc);
+
+		if (!IsA(clause, ScalarArrayOpExpr))
+			continue;
+#if PG_VERSION_NUM >= 170000
+		keys *= estimate_array_length(root,
+									  lsecond(((ScalarArrayOpExpr *) clause)->args));
+#else
+		keys *= estimate_array_length(lsecond(((ScalarArrayOpExpr *) clause)->args));
+#endif
+	}
+	return keys;
+}
+
+/* ------------------------------------------------------------------ paths */
+
+/* Adds a path; fetched rows are filtered by the clauses given. */
+static void
+add_scan_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
+			  double rows, double fetched, const FlussCost *cost,
+			  Relids required_outer)
+{
+	Cost		per_row = cpu_tuple_cost + baserel->baserestrictcost.per_tuple;
+	ForeignPath *path;
+
+	path = fluss_create_foreignscan_path(root, baserel, clamp_row_est(rows),
+										 cost->startup,
+										 cost->total + fetched * per_row,
+										 NIL, required_outer,
+										 list_make1(makeInteger(kind)));
+	add_path(baserel, (Path *) path);
+}
+
+typedef struct MemberMatch
+{
+	FlussRelation *rel;
+	Index		varno;
+	AttrNumber	attnum;
+} MemberMatch;
+
+/* Is this member of an equivalence class the column we look for? */
+static bool
+member_is_column(PlannerInfo *root, RelOptInfo *baserel,
+				 EquivalenceClass *ec, EquivalenceMember *em, void *arg)
+{
+	MemberMatch *match = arg;
+	Node	   *expr = (Node *) em->em_expr;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return expr != NULL && IsA(expr, Var) &&
+		((Var *) expr)->varno == (int) match->varno &&
+		((Var *) expr)->varattno == match->attnum;
+}
+
+/* The other relations of a join clause, if it may be evaluated down here. */
+static void
+collect_outer(RelOptInfo *baserel, RestrictInfo *rinfo, List **outers)
+{
+	Relids		outer;
+	ListCell   *lc;
+
+	if (!join_clause_is_movable_to(rinfo, baserel))
+		return;
+	outer = bms_difference(rinfo->clause_relids, baserel->relids);
+	outer = bms_union(outer, baserel->lateral_relids);
+	if (bms_is_empty(outer))
+		return;
+	foreach(lc, *outers)
+	{
+		if (bms_equal(lfirst(lc), outer))
+			return;
+	}
+	*outers = lappend(*outers, outer);
+}
+
+/* Is the clause of use to a parameterized scan of the relation? */
+static bool
+is_useful_clause(FlussPlanState *state, Index varno, RestrictInfo *rinfo)
+{
+	int			keyno;
+
+	if (state->keyed)
+		return FlussIsKeyClause(state->rel, varno, (Node *) rinfo->clause,
+								&keyno);
+	return FlussIsRangeClause(state->rel, varno, (Node *) rinfo->clause);
+}
+
+/*
+ * Sets of outer relations that could feed a scan: those of each useful join
+ * clause, and their union (a key whose columns come from several relations).
+ */
+static List *
+candidate_outers(PlannerInfo *root, RelOptInfo *baserel,
+				 FlussPlanState *state)
+{
+	FlussRelation *rel = state->rel;
+	List	   *outers = NIL;
+	Relids		all = NULL;
+	ListCell   *lc;
+
+	foreach(lc, baserel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (is_useful_clause(state, baserel->relid, rinfo))
+			collect_outer(baserel, rinfo, &outers);
+	}
+
+	for (int i = 0; baserel->has_eclass_joins && i < rel->natts; i++)
+	{
+		MemberMatch match = {rel, baserel->relid, i + 1};
+		List	   *clauses;
+
+		if (rel->attrs[i].metadata == FLUSS_META_NONE &&
+			rel->attrs[i].remote < 0)
+			continue;
+		clauses = generate_implied_equalities_for_column(root, baserel,
+														 member_is_column,
+														 &match,
+														 baserel->lateral_referencers);
+		foreach(lc, clauses)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+			if (is_useful_clause(state, baserel->relid, rinfo))
+				collect_outer(baserel, rinfo, &outers);
+		}
+	}
+
+	foreach(lc, outers)
+		all = bms_union(all, lfirst(lc));
+	if (list_length(outers) > 1)
+	{
+		foreach(lc, outers)
+		{
+			if (bms_equal(lfirst(lc), all))
+				return outers;
+		}
+		outers = lappend(outers, all);
+	}
+	return outers;
+}
+
+static void
+add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
+					   FlussPlanState *state, Relids outer)
+{
+	ParamPathInfo *ppi = get_baserel_parampathinfo(root, baserel, outer);
+	List	   *clauses = list_concat_copy(baserel->baserestrictinfo,
+										   ppi->ppi_clauses);
+	FlussCost	cost;
+
+	if (state->keyed)
+	{
+		List	   *key = match_whole_key(state->rel, baserel->relid, clauses);
+		double		keys;
+
+		if (key == NIL)
+			return;
+		keys = count_keys(root, key);
+		FlussCostLookup(state->rel, keys, &cost);
+		add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP,
+					  Min(ppi->ppi_rows, keys), keys, &cost, outer);
+	}
+	else
+	{
+		double		fetched = fetched_log_rows(state, baserel->relid, clauses);
+
+		FlussCostLog(state->rel, fetched, &cost);
+		add_scan_path(root, baserel, FLUSS_SCAN_LOG,
+					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
+	}
+}
+
+static void
+add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
+{
+	List	   *key = match_whole_key(state->rel, baserel->relid,
+									  baserel->baserestrictinfo);
+	FlussCost	cost;
+
+	FlussCostLimitScan(state->rel, state->table_rows, &cost);
+	add_scan_path(root, baserel, FLUSS_SCAN_LIMIT, baserel->rows,
+				  state->table_rows, &cost, baserel->lateral_relids);
+	if (key != NIL)
+	{
+		double		keys = count_keys(root, key);
+
+		FlussCostLookup(state->rel, keys, &cost);
+		add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP,
+					  Min(baserel->rows, keys), keys, &cost,
+					  baserel->lateral_relids);
+	}
+}
+
+void
+flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	FlussPlanState *state = baserel->fdw_private;
+	FlussCost	cost;
+	ListCell   *lc;
+
+	if (state->rel->table == NULL)
+	{
+		FlussCostLog(state->rel, state->table_rows, &cost);
+		add_scan_path(root, baserel, FLUSS_SCAN_UNKNOWN, baserel->rows,
+					  state->table_rows, &cost, baserel->lateral_relids);
+		return;
+	}
+
+	if (state->keyed)
+		add_keyed_paths(root, baserel, state);
+	else
+	{
+		FlussCostLog(state->rel, state->fetched_rows, &cost);
+		add_scan_path(root, baserel, FLUSS_SCAN_LOG, baserel->rows,
+					  state->fetched_rows, &cost, baserel->lateral_relids);
+	}
+
+	foreach(lc, candidate_outers(root, baserel, state))
+		add_parameterized_path(root, baserel, state, lfirst(lc));
+}
+
+/* ------------------------------------------------------------------- plan */
+
+/* Splits the clauses of a plan into what the client does and what is left. */
+static void
+split_clauses(FlussPlanState *state, FlussScanKind kind, Index varno,
+			  List *clauses, List **pushed, List **local)
+{
+	ListCell   *lc;
+
+	*pushed = *local = NIL;
+	if (kind == FLUSS_SCAN_LOOKUP)
+	{
+		*pushed = match_whole_key(state->rel, varno, clauses);
+		if (*pushed == NIL)
+			elog(ERROR, "lookup path lost its key");
+		*local = list_difference_ptr(clauses, *pushed);
+		return;
+	}
+	foreach(lc, clauses)
+	{
+		Node	   *clause = lfirst(lc);
+		bool		push = false;
+
+		if (kind == FLUSS_SCAN_LOG)
+			push = FlussIsRangeClause(state->rel, varno, clause);
+		else if (kind == FLUSS_SCAN_LIMIT)
+			push = FlussIsBucketClause(state->rel, varno, clause);
+		if (push)
+			*pushed = lappend(*pushed, clause);
+		else
+			*local = lappend(*local, clause);
+	}
+}
+
+/* Attributes that the scan must fill in; a whole-row reference takes all. */
+static List *
+needed_attributes(FlussRelation *rel, RelOptInfo *baserel, List *local)
+{
+	Bitmapset  *used = NULL;
+	List	   *result = NIL;
+	bool		all;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	pull_varattnos((Node *) local, baserel->relid, &used);
+	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
+
+	for (int i = 0; i < rel->natts; i++)
+	{
+		FlussAttribute *attr = &rel->attrs[i];
+
+		if (attr->remote_name == NULL && attr->metadata == FLUSS_META_NONE)
+			continue;
+		if (all || bms_is_member(attr->attnum -
+								 FirstLowInvalidHeapAttributeNumber, used))
+			result = lappend_int(result, attr->attnum);
+	}
+	return result;
+}
+
+ForeignScan *
+flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
+					ForeignPath *best_path, List *tlist, List *scan_clauses,
+					Plan *outer_plan)
+{
+	FlussPlanState *state = baserel->fdw_private;
+	FlussPlanPrivate priv = {0};
+	List	   *pushed;
+	List	   *local;
+
+	priv.kind = intVal(linitial(best_path->fdw_private));
+	if (state->rel->table != NULL)
+	{
+		priv.table_id = state->rel->table->table_id;
+		priv.nbuckets = state->rel->table->nbuckets;
+	}
+	split_clauses(state, priv.kind, baserel->relid,
+				  extract_actual_clauses(scan_clauses, false),
+				  &pushed, &local);
+	priv.attnums = needed_attributes(state->rel, baserel, local);
+
+	/* pushed clauses are also what a recheck of a locked row looks at */
+	return make_foreignscan(tlist, local, baserel->relid, pushed,
+							FlussPlanPrivatePack(&priv), NIL, pushed,
+							outer_plan);
+}

@@ -1,0 +1,265 @@
+/*
+ * qual.c
+ *	  Which clauses the client can answer: comparisons of offsets and buckets,
+ *	  and equalities on primary key columns.
+ *
+ * A clause qualifies by its form alone: one side is a column of the relation,
+ * the other side is free of the relation's columns and not volatile.  Whether
+ * that side is a constant, a parameter or an outer column plays no part; its
+ * value is computed when a scan starts.  The same functions look at a clause
+ * at plan time and, with the final variables, at execution.
+ */
+#include "fluss_fdw.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* Binary-compatible casts do not change a value. */
+static Node *
+strip_relabel(Node *node)
+{
+	while (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+static const FlussAttribute *
+attribute_of(const FlussRelation *rel, Index varno, Node *node)
+{
+	Var		   *var = (Var *) strip_relabel(node);
+	const FlussAttribute *attr;
+
+	if (var == NULL || !IsA(var, Var) || var->varno != (int) varno ||
+		var->varlevelsup != 0 || var->varattno <= 0 ||
+		var->varattno > rel->natts)
+		return NULL;
+	attr = &rel->attrs[var->varattno - 1];
+	return attr->remote_name == NULL && attr->metadata == FLUSS_META_NONE ?
+		NULL : attr;
+}
+
+/* Can be computed before the scan of varno starts, and stays the same in it. */
+static bool
+is_scan_constant(Node *node, Index varno)
+{
+	List	   *vars = pull_var_clause(node,
+									   PVC_RECURSE_PLACEHOLDERS |
+									   PVC_INCLUDE_AGGREGATES |
+									   PVC_INCLUDE_WINDOWFUNCS);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Node	   *var = lfirst(lc);
+
+		if (!IsA(var, Var) || ((Var *) var)->varno == (int) varno)
+			return false;
+	}
+	list_free(vars);
+	return !contain_volatile_functions(node) && !contain_subplans(node);
+}
+
+/* An operator call with column and value told apart. */
+typedef struct Comparison
+{
+	const FlussAttribute *attr;
+	Oid			opno;			/* as "column op value" */
+	Oid			collation;
+	Expr	   *value;
+	Oid			argtype;		/* of the value; of its elements for an array */
+	bool		is_array;
+} Comparison;
+
+static bool
+split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op, Comparison *out)
+{
+	Node	   *left;
+	Node	   *right;
+
+	if (list_length(op->args) != 2)
+		return false;
+	left = linitial(op->args);
+	right = lsecond(op->args);
+	out->opno = op->opno;
+	out->attr = attribute_of(rel, varno, left);
+	if (out->attr == NULL || !is_scan_constant(right, varno))
+	{
+		out->attr = attribute_of(rel, varno, right);
+		out->opno = get_commutator(op->opno);
+		right = left;
+		if (out->attr == NULL || !OidIsValid(out->opno) ||
+			!is_scan_constant(right, varno))
+			return false;
+	}
+	out->value = (Expr *) right;
+	out->argtype = exprType(strip_relabel(right));
+	out->is_array = false;
+	out->collation = op->inputcollid;
+	return true;
+}
+
+static bool
+split_scalar_array(const FlussRelation *rel, Index varno,
+				   ScalarArrayOpExpr *op, Comparison *out)
+{
+	if (!op->useOr || list_length(op->args) != 2)
+		return false;
+	out->attr = attribute_of(rel, varno, linitial(op->args));
+	if (out->attr == NULL || !is_scan_constant(lsecond(op->args), varno))
+		return false;
+	out->opno = op->opno;
+	out->value = lsecond(op->args);
+	out->argtype = get_element_type(exprType((Node *) out->value));
+	out->is_array = true;
+	out->collation = op->inputcollid;
+	return OidIsValid(out->argtype);
+}
+
+static bool
+split_comparison(const FlussRelation *rel, Index varno, Node *clause,
+				 Comparison *out)
+{
+	if (IsA(clause, OpExpr))
+		return split_opexpr(rel, varno, (OpExpr *) clause, out);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return split_scalar_array(rel, varno, (ScalarArrayOpExpr *) clause,
+								  out);
+	return false;
+}
+
+static bool
+is_integer_type(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+bool
+FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
+					 FlussMetadata *target, int *strategy, Expr **value,
+					 bool *is_array)
+{
+	Comparison	cmp;
+
+	if (!split_comparison(rel, varno, clause, &cmp))
+		return false;
+	if (cmp.attr->metadata != FLUSS_META_BUCKET &&
+		cmp.attr->metadata != FLUSS_META_LOG_OFFSET)
+		return false;
+	if (!is_integer_type(cmp.argtype))
+		return false;
+	*strategy = get_op_opfamily_strategy(cmp.opno, INTEGER_BTREE_FAM_OID);
+	if (*strategy == InvalidStrategy ||
+		(cmp.is_array && *strategy != BTEqualStrategyNumber))
+		return false;
+	*target = cmp.attr->metadata;
+	*value = cmp.value;
+	*is_array = cmp.is_array;
+	return true;
+}
+
+/* AND and OR of comparisons; offsets only where they are allowed. */
+static bool
+is_range_tree(FlussRelation *rel, Index varno, Node *clause, bool offsets)
+{
+	FlussMetadata target;
+	int			strategy;
+	Expr	   *value;
+	bool		is_array;
+	ListCell   *lc;
+
+	if (IsA(clause, BoolExpr))
+	{
+		if (((BoolExpr *) clause)->boolop == NOT_EXPR)
+			return false;
+		foreach(lc, ((BoolExpr *) clause)->args)
+		{
+			if (!is_range_tree(rel, varno, lfirst(lc), offsets))
+				return false;
+		}
+		return true;
+	}
+	return FlussMatchComparison(rel, varno, clause, &target, &strategy, &value,
+								&is_array) &&
+		(offsets || target == FLUSS_META_BUCKET);
+}
+
+bool
+FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause)
+{
+	return is_range_tree(rel, varno, clause, true);
+}
+
+bool
+FlussIsBucketClause(FlussRelation *rel, Index varno, Node *clause)
+{
+	return is_range_tree(rel, varno, clause, false);
+}
+
+/* Position of an attribute in the primary key, or -1. */
+static int
+key_number(const FlussRelation *rel, const FlussAttribute *attr)
+{
+	const fluss_schema *schema = rel->table->schema;
+
+	if (attr->metadata != FLUSS_META_NONE || attr->remote < 0)
+		return -1;
+	for (int i = 0; i < schema->nprimary_key; i++)
+	{
+		if (schema->primary_key[i] == attr->remote)
+			return i;
+	}
+	return -1;
+}
+
+/* The equality that ordinary comparisons of the type use. */
+static bool
+is_default_equality(Oid opno, Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+
+	return OidIsValid(entry->btree_opf) &&
+		get_op_opfamily_strategy(opno, entry->btree_opf) ==
+		BTEqualStrategyNumber;
+}
+
+bool
+FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
+					AttrNumber *attnum, Expr **value, Oid *argtype,
+					bool *is_array)
+{
+	Comparison	cmp;
+
+	if (!split_comparison(rel, varno, clause, &cmp))
+		return false;
+	*attnum = cmp.attr->attnum;
+	*value = cmp.value;
+	*argtype = cmp.argtype;
+	*is_array = cmp.is_array;
+	return true;
+}
+
+bool
+FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause, int *keyno)
+{
+	Comparison	cmp;
+
+	if (!split_comparison(rel, varno, clause, &cmp))
+		return false;
+	*keyno = key_number(rel, cmp.attr);
+	if (*keyno < 0 ||
+		!FlussKeyIsExact(rel, cmp.attr->attnum) ||
+		!FlussKeyTypeAccepted(rel, cmp.attr->attnum, cmp.argtype) ||
+		!is_default_equality(cmp.opno, cmp.attr->type))
+		return false;
+	if (OidIsValid(cmp.collation) &&
+		!get_collation_isdeterministic(cmp.collation))
+		return false;
+	return true;
+}

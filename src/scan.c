@@ -1,0 +1,383 @@
+/*
+ * scan.c
+ *	  Callbacks of a foreign scan.
+ *
+ * A scan begins for real with its first row: Begin only compiles what the plan
+ * says, so EXPLAIN and scans that are never run cost no request.  All that a
+ * scan opens hangs on one memory context under the query's.
+ */
+#include "fluss_fdw.h"
+
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+
+static void
+query_is_over(void *arg)
+{
+	FlussSnapshotQueryEnd();
+}
+
+static FlussScanState *
+make_state(ForeignScanState *node)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	MemoryContext context = AllocSetContextCreate(node->ss.ps.state->es_query_cxt,
+												  "fluss scan",
+												  ALLOCSET_DEFAULT_SIZES);
+	FlussScanState *state = MemoryContextAllocZero(context, sizeof(*state));
+
+	state->context = context;
+	state->rescan_context = AllocSetContextCreate(context, "fluss rescan",
+												  ALLOCSET_DEFAULT_SIZES);
+	FlussPlanPrivateUnpack(plan->fdw_private, &state->plan);
+	state->kind = state->plan.kind;
+	state->varno = plan->scan.scanrelid;
+	state->relname = MemoryContextStrdup(context,
+										 RelationGetRelationName(node->ss.ss_currentRelation));
+	return state;
+}
+
+void
+flussBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	FlussScanState *state = make_state(node);
+	MemoryContextCallback *callback;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	node->fdw_state = state;
+	state->rel = FlussRelationLocal(RelationGetRelid(node->ss.ss_currentRelation),
+									state->context);
+	if (state->kind == FLUSS_SCAN_LOOKUP)
+		FlussLookupCompile(node, state, plan->fdw_exprs);
+	else if (plan->fdw_exprs != NIL)
+		state->ranges = FlussRangeCompile(state->rel, state->varno,
+										  plan->fdw_exprs, &node->ss.ps);
+	MemoryContextSwitchTo(old);
+
+	/*
+	 * Runs when the query's memory goes, after its snapshot was given back:
+	 * what it pinned can be dropped then.
+	 */
+	callback = MemoryContextAllocZero(state->context, sizeof(*callback));
+	callback->func = query_is_over;
+	MemoryContextRegisterResetCallback(state->context, callback);
+}
+
+/* ------------------------------------------------- binding to the cluster */
+
+/* Adds a remote column to those asked for; gives its index. */
+static int
+want_column(FlussScanState *state, int remote)
+{
+	for (int i = 0; i < state->ncolumns; i++)
+	{
+		if (state->columns[i] == remote)
+			return i;
+	}
+	state->columns[state->ncolumns] = remote;
+	return state->ncolumns++;
+}
+
+static void
+bind_columns(FlussScanState *state)
+{
+	int			n = list_length(state->plan.attnums);
+	ListCell   *lc;
+
+	state->columns = palloc0((n + 1) * sizeof(int32));
+	state->fill = palloc0((n + 1) * sizeof(FlussFill));
+	foreach(lc, state->plan.attnums)
+	{
+		AttrNumber	attnum = lfirst_int(lc);
+		FlussAttribute *attr = &state->rel->attrs[attnum - 1];
+		FlussFill  *fill = &state->fill[state->nfill++];
+
+		FlussCheckAttribute(state->rel, attnum);
+		fill->attnum = attnum;
+		fill->metadata = attr->metadata;
+		if (attr->metadata != FLUSS_META_NONE)
+			continue;
+		fill->column = want_column(state, attr->remote);
+		FlussConverterInit(&fill->converter, state->rel, attnum);
+	}
+
+	/* a log fetch asks for at least one column */
+	if (state->ncolumns == 0 && state->kind == FLUSS_SCAN_LOG)
+		want_column(state, FlussNarrowestColumn(state->rel->table->schema));
+	state->values = palloc0((state->ncolumns + 1) * sizeof(fluss_value));
+}
+
+/* The plan was made for this very table, or without knowing any. */
+static void
+check_plan(FlussScanState *state)
+{
+	FlussRelation *rel = state->rel;
+
+	if (state->plan.table_id == 0)
+	{
+		/* metadata has arrived: plans made without it are not the best */
+		ResetPlanCache();
+		return;
+	}
+	if (rel->table->table_id != state->plan.table_id)
+	{
+		ResetPlanCache();
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("table \"%s.%s\" was made again since the query was planned",
+						rel->table->database, rel->table->name),
+				 errhint("Execute the statement again."),
+				 errcontext("foreign table \"%s\"", state->relname)));
+	}
+}
+
+/* What is not built is refused by name. */
+static void
+check_offered(FlussScanState *state)
+{
+	FlussOptions *options = state->rel->options;
+	bool		keyed = FlussIsKeyed(state->rel);
+	const char *what = NULL;
+
+	if (options->scan_mode == FLUSS_MODE_CHANGELOG ||
+		(keyed && options->scan_mode == FLUSS_MODE_LOG))
+		what = "reading the changelog of a primary key table";
+	else if (!keyed && options->scan_mode == FLUSS_MODE_SNAPSHOT)
+		what = "reading a log table as a snapshot";
+	else if (!keyed && options->scan_startup_mode != FLUSS_STARTUP_EARLIEST)
+		what = "scan_startup_mode other than earliest";
+	else if (options->bucket_hash_rs)
+		what = "bucket_hash \"fluss_rs\"";
+	else if (state->rel->table->npartition_key > 0)
+		what = "reading a partitioned table";
+	if (what != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s is not supported yet", what),
+				 errcontext("foreign table \"%s\"", state->relname)));
+}
+
+static void
+open_scan(ForeignScanState *node, FlussScanState *state)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	Oid			userid = fluss_scan_user(plan, node->ss.ps.state);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	state->rel = FlussRelationOpen(state->rel->relid, userid, state->context,
+								   NULL);
+	check_plan(state);
+	check_offered(state);
+	if (state->kind == FLUSS_SCAN_UNKNOWN)
+		state->kind = FlussIsKeyed(state->rel) ?
+			FLUSS_SCAN_LIMIT : FLUSS_SCAN_LOG;
+	bind_columns(state);
+	for (int i = 0; i < state->nkeys; i++)
+		FlussConverterInit(&state->keys[i].converter, state->rel,
+						   state->keys[i].attnum);
+	state->opened = true;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+start_scan(ForeignScanState *node, FlussScanState *state)
+{
+	if (!state->opened)
+		open_scan(node, state);
+	state->started = true;
+	switch (state->kind)
+	{
+		case FLUSS_SCAN_LOG:
+			FlussLogStart(node, state);
+			break;
+		case FLUSS_SCAN_LOOKUP:
+			FlussLookupStart(node, state);
+			break;
+		default:
+			FlussLimitScanStart(node, state);
+			break;
+	}
+}
+
+bool
+FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state)
+{
+	int			nbuckets = state->rel->table->nbuckets;
+	MemoryContext old;
+
+	if (state->ranges == NULL)
+		return true;
+	old = MemoryContextSwitchTo(state->rescan_context);
+	state->intervals = FlussRangeEvaluate(state->ranges,
+										  node->ss.ps.ps_ExprContext,
+										  nbuckets);
+	MemoryContextSwitchTo(old);
+	for (int i = 0; i < nbuckets; i++)
+	{
+		if (state->intervals[i].n > 0)
+			return true;
+	}
+	return false;
+}
+
+/* --------------------------------------------------------------- iterating */
+
+/* CONTEXT of a value that could not be converted. */
+static void
+row_context(void *arg)
+{
+	FlussScanState *state = arg;
+	const fluss_batch *batch = state->batch;
+
+	if (batch != NULL)
+		errcontext("foreign table \"%s\", bucket %d, offset " INT64_FORMAT
+				   " of the batch " INT64_FORMAT " to " INT64_FORMAT,
+				   state->relname, batch->bucket,
+				   batch->base_offset + state->row,
+				   batch->base_offset, batch->next_offset - 1);
+	else
+		errcontext("foreign table \"%s\"", state->relname);
+}
+
+static bool
+next_row(FlussScanState *state, TupleTableSlot *slot)
+{
+	switch (state->kind)
+	{
+		case FLUSS_SCAN_LOG:
+			return FlussLogNext(state, slot);
+		case FLUSS_SCAN_LOOKUP:
+			return FlussLookupNext(state, slot);
+		default:
+			return FlussLimitScanNext(state, slot);
+	}
+}
+
+TupleTableSlot *
+flussIterateForeignScan(ForeignScanState *node)
+{
+	FlussScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	ErrorContextCallback context;
+
+	if (!state->started)
+		start_scan(node, state);
+	ExecClearTuple(slot);
+	if (state->done)
+		return slot;
+
+	context.callback = row_context;
+	context.arg = state;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+
+	memset(slot->tts_isnull, true,
+		   slot->tts_tupleDescriptor->natts * sizeof(bool));
+	if (next_row(state, slot))
+		ExecStoreVirtualTuple(slot);
+	else
+		state->done = true;
+
+	error_context_stack = context.previous;
+	return slot;
+}
+
+Datum
+FlussTableMetadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
+{
+	*isnull = false;
+	if (metadata == FLUSS_META_TABLE_ID)
+		return Int64GetDatum(state->rel->table->table_id);
+	*isnull = true;
+	return (Datum) 0;
+}
+
+void
+FlussFillRow(FlussScanState *state, TupleTableSlot *slot, int32 bucket)
+{
+	for (int i = 0; i < state->nfill; i++)
+	{
+		FlussFill  *fill = &state->fill[i];
+		Datum	   *datum = &slot->tts_values[fill->attnum - 1];
+		bool	   *isnull = &slot->tts_isnull[fill->attnum - 1];
+		fluss_value *value;
+
+		if (fill->metadata == FLUSS_META_BUCKET)
+		{
+			*datum = Int32GetDatum(bucket);
+			*isnull = false;
+			continue;
+		}
+		if (fill->metadata != FLUSS_META_NONE)
+		{
+			*datum = FlussTableMetadata(state, fill->metadata, isnull);
+			continue;
+		}
+		value = &state->values[fill->column];
+		*isnull = value->is_null;
+		if (!value->is_null)
+			*datum = FlussToDatum(&fill->converter, value);
+	}
+}
+
+/* ------------------------------------------------------- rescan, counters */
+
+static void
+add_counters(fluss_counters *total, const fluss_counters *part)
+{
+	for (int i = 0; i < FLUSS_NREQUEST_KINDS; i++)
+		total->requests[i] += part->requests[i];
+	total->bytes += part->bytes;
+	total->batches += part->batches;
+	total->rows += part->rows;
+	total->keys += part->keys;
+	total->duplicate_keys += part->duplicate_keys;
+}
+
+void
+FlussScanCounters(FlussScanState *state, fluss_counters *out)
+{
+	*out = state->past;
+	if (state->log != NULL)
+		add_counters(out, fluss_scan_counters(state->log));
+	if (state->lookup != NULL)
+		add_counters(out, fluss_lookup_counters(state->lookup));
+	if (state->kvscan != NULL)
+		add_counters(out, fluss_kvscan_counters(state->kvscan));
+}
+
+/*
+ * Resetting the context closes a log or limit scan.  A lookup object is kept
+ * for the next keys.
+ */
+void
+flussReScanForeignScan(ForeignScanState *node)
+{
+	FlussScanState *state = node->fdw_state;
+
+	if (!state->started)
+		return;
+	if (state->log != NULL)
+		add_counters(&state->past, fluss_scan_counters(state->log));
+	if (state->kvscan != NULL)
+		add_counters(&state->past, fluss_kvscan_counters(state->kvscan));
+	state->batch = NULL;
+	state->intervals = NULL;
+	state->started = state->done = false;
+	MemoryContextReset(state->rescan_context);
+}
+
+/* The context goes with the query's; what is left to do is to do it early. */
+void
+flussEndForeignScan(ForeignScanState *node)
+{
+	FlussScanState *state = node->fdw_state;
+
+	if (state == NULL)
+		return;
+	state->batch = NULL;
+	MemoryContextReset(state->rescan_context);
+}

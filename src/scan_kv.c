@@ -1,0 +1,252 @@
+/*
+ * scan_kv.c
+ *	  Scans of a primary key table: lookups by the whole key, and whole reads
+ *	  by limit scan.  Both give current state; nothing is pinned.
+ */
+#include "fluss_fdw.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/* ---------------------------------------------------------------- lookups */
+
+void
+FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
+				   List *clauses)
+{
+	ListCell   *lc;
+
+	state->keys = palloc0(list_length(clauses) * sizeof(FlussKeyPart));
+	foreach(lc, clauses)
+	{
+		FlussKeyPart *key = &state->keys[state->nkeys++];
+		Expr	   *value;
+
+		if (!FlussSplitKeyClause(state->rel, state->varno, lfirst(lc),
+								 &key->attnum, &value, &key->argtype,
+								 &key->is_array))
+			elog(ERROR, "lookup plan holds a clause that is no key");
+		key->value = ExecInitExpr(value, &node->ss.ps);
+	}
+}
+
+/* Adds a value that some row of the table may have. */
+static void
+add_key_value(FlussKeyPart *key, Datum datum)
+{
+	if (FlussKeyFromDatum(&key->converter, key->argtype, datum,
+						  &key->values[key->nvalues]))
+		key->nvalues++;
+}
+
+/* The values of one key column; NULL equals nothing. */
+static void
+evaluate_key(FlussKeyPart *key, ExprContext *econtext)
+{
+	bool		isnull;
+	Datum		datum = ExecEvalExpr(key->value, econtext, &isnull);
+	ArrayType  *array;
+	int16		len;
+	bool		byval;
+	char		align;
+	Datum	   *items;
+	bool	   *nulls;
+	int			n;
+
+	key->nvalues = 0;
+	if (isnull)
+		return;
+	if (!key->is_array)
+	{
+		key->values = palloc0(sizeof(fluss_value));
+		add_key_value(key, datum);
+		return;
+	}
+
+	array = DatumGetArrayTypeP(datum);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, &items,
+					  &nulls, &n);
+	key->values = palloc0((n + 1) * sizeof(fluss_value));
+	for (int i = 0; i < n; i++)
+	{
+		if (!nulls[i])
+			add_key_value(key, items[i]);
+	}
+}
+
+/* Adds every combination of the key columns' values. */
+static void
+add_keys(FlussScanState *state)
+{
+	int		   *at = palloc0(state->nkeys * sizeof(int));
+	fluss_value *key = palloc0(state->nkeys * sizeof(fluss_value));
+	fluss_error err;
+
+	fluss_error_init(&err);
+	for (;;)
+	{
+		fluss_status status;
+		int			slot;
+		int			i;
+
+		for (i = 0; i < state->nkeys; i++)
+			key[i] = state->keys[i].values[at[i]];
+		status = fluss_lookup_add(state->lookup, key, &slot, &err);
+		if (status == FLUSS_OK)
+			state->nslots = Max(state->nslots, slot + 1);
+		else if (status != FLUSS_INVALID_ARGUMENT)
+			FlussRaise(&err, state->relname);
+
+		for (i = state->nkeys - 1; i >= 0; i--)
+		{
+			if (++at[i] < state->keys[i].nvalues)
+				break;
+			at[i] = 0;
+		}
+		if (i < 0)
+			break;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+close_lookup(void *lookup)
+{
+	fluss_lookup_close(lookup);
+}
+
+static void
+open_lookup(FlussScanState *state)
+{
+	FlussOptions *options = state->rel->options;
+	fluss_lookup_options lookup = {0};
+	fluss_host	host = FlussHost(state->context);
+	fluss_error err;
+
+	lookup.columns = state->columns;
+	lookup.ncolumns = state->ncolumns;
+	lookup.max_batch_size = options->lookup_max_batch_size;
+	lookup.max_inflight_requests = options->lookup_max_inflight_requests;
+	lookup.max_buffered_bytes = fluss_max_buffered_bytes();
+	fluss_error_init(&err);
+	FlussCloseOnReset(state->context, close_lookup, (void **) &state->lookup);
+	FLUSS_CALL(fluss_lookup_open(state->rel->conn->client, &host,
+								 state->rel->table, &lookup, &state->lookup,
+								 &err),
+			   err, state->relname);
+}
+
+void
+FlussLookupStart(ForeignScanState *node, FlussScanState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
+	bool		empty = false;
+	fluss_error err;
+
+	for (int i = 0; i < state->nkeys && !empty; i++)
+	{
+		evaluate_key(&state->keys[i], node->ss.ps.ps_ExprContext);
+		empty = state->keys[i].nvalues == 0;
+	}
+	state->slot = state->nslots = 0;
+	if (!empty)
+	{
+		if (state->lookup == NULL)
+			open_lookup(state);
+		fluss_lookup_reset(state->lookup);
+		add_keys(state);
+		fluss_error_init(&err);
+		FLUSS_CALL(fluss_lookup_run(state->lookup, &err), err, state->relname);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+bool
+FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
+{
+	fluss_error err;
+
+	fluss_error_init(&err);
+	while (state->slot < state->nslots)
+	{
+		int			at = state->slot++;
+		bool		found;
+
+		FLUSS_CALL(fluss_lookup_row(state->lookup, at, &found, state->values,
+									&err),
+				   err, state->relname);
+		if (found)
+		{
+			FlussFillRow(state, slot, fluss_lookup_bucket(state->lookup, at));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------ whole reads */
+
+static void
+close_kvscan(void *scan)
+{
+	fluss_kvscan_close(scan);
+}
+
+void
+FlussLimitScanStart(ForeignScanState *node, FlussScanState *state)
+{
+	FlussRelation *rel = state->rel;
+	fluss_kvscan_options options = {0};
+	MemoryContext old;
+	int32	   *buckets;
+	fluss_host	host;
+	fluss_error err;
+
+	if (!FlussEvaluateRanges(node, state))
+	{
+		state->done = true;
+		return;
+	}
+	old = MemoryContextSwitchTo(state->rescan_context);
+	buckets = palloc(rel->table->nbuckets * sizeof(int32));
+	for (int i = 0; i < rel->table->nbuckets; i++)
+	{
+		if (state->intervals == NULL || state->intervals[i].n > 0)
+			buckets[options.nbuckets++] = i;
+	}
+	options.buckets = buckets;
+	options.columns = state->columns;
+	options.ncolumns = state->ncolumns;
+	options.max_rows_per_bucket = rel->options->limit_scan_max_rows;
+	options.max_buffered_bytes = fluss_max_buffered_bytes();
+
+	host = FlussHost(state->rescan_context);
+	fluss_error_init(&err);
+	FlussCloseOnReset(state->rescan_context, close_kvscan,
+					  (void **) &state->kvscan);
+	FLUSS_CALL(fluss_kvscan_open(rel->conn->client, &host, rel->table,
+								 &options, &state->kvscan, &err),
+			   err, state->relname);
+	MemoryContextSwitchTo(old);
+}
+
+bool
+FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
+{
+	bool		end;
+	int32		bucket;
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_kvscan_next(state->kvscan, &end, &bucket, state->values,
+								 &err),
+			   err, state->relname);
+	if (end)
+		return false;
+	FlussFillRow(state, slot, bucket);
+	return true;
+}

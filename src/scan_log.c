@@ -1,0 +1,204 @@
+/*
+ * scan_log.c
+ *	  Scans of a log table: intervals to fetch ranges, batches to rows.
+ */
+#include "fluss_fdw.h"
+
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* Milliseconds since 1970 to a timestamptz. */
+#define UNIX_MS_TO_TIMESTAMPTZ(ms) \
+	((ms) * INT64CONST(1000) - \
+	 (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+
+static void
+close_log(void *scan)
+{
+	fluss_scan_close(scan);
+}
+
+/* Ranges of all buckets; without clauses each is read from its start. */
+static fluss_range *
+make_ranges(FlussScanState *state, int *nranges)
+{
+	int			nbuckets = state->rel->table->nbuckets;
+	int			n = 0;
+	fluss_range *ranges;
+
+	for (int i = 0; i < nbuckets; i++)
+		n += state->intervals != NULL ? state->intervals[i].n : 1;
+	ranges = palloc0((n + 1) * sizeof(fluss_range));
+	*nranges = 0;
+	for (int i = 0; i < nbuckets; i++)
+	{
+		FlussInterval whole = {0, FLUSS_OFFSET_END};
+		FlussIntervals all = {1, &whole};
+		FlussIntervals *set = state->intervals != NULL ?
+			&state->intervals[i] : &all;
+
+		for (int j = 0; j < set->n; j++)
+		{
+			fluss_range *range = &ranges[(*nranges)++];
+
+			range->partition_id = FLUSS_NO_PARTITION;
+			range->bucket = i;
+			range->start = set->items[j].start;
+			range->end = set->items[j].end;
+		}
+	}
+	return ranges;
+}
+
+void
+FlussLogStart(ForeignScanState *node, FlussScanState *state)
+{
+	FlussRelation *rel = state->rel;
+	fluss_scan_options options = {0};
+	MemoryContext old;
+	fluss_range *ranges;
+	int			nranges;
+	fluss_host	host;
+	fluss_error err;
+
+	if (!FlussEvaluateRanges(node, state))
+	{
+		state->done = true;
+		return;
+	}
+	state->ends = FlussPinnedEnds(rel->conn->serverid, rel->table->table_id,
+								  node->ss.ps.state->es_snapshot);
+
+	options.columns = state->columns;
+	options.ncolumns = state->ncolumns;
+	options.fetch_max_bytes = rel->options->fetch_max_bytes;
+	options.fetch_max_bytes_for_bucket = rel->options->fetch_max_bytes_for_bucket;
+	options.fetch_inflight = rel->options->fetch_inflight;
+	options.max_buffered_bytes = fluss_max_buffered_bytes();
+	options.check_crc = rel->options->check_crc;
+
+	old = MemoryContextSwitchTo(state->rescan_context);
+	ranges = make_ranges(state, &nranges);
+	host = FlussHost(state->rescan_context);
+	fluss_error_init(&err);
+	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
+	FLUSS_CALL(fluss_scan_open(rel->conn->client, &host, rel->table, ranges,
+							   nranges, &options, state->ends, &state->log,
+							   &err),
+			   err, state->relname);
+	MemoryContextSwitchTo(old);
+}
+
+/* A range that starts where the bucket holds nothing: on_data_loss decides. */
+static void
+report_loss(FlussScanState *state, const fluss_loss *loss)
+{
+	FlussOnDataLoss action = state->rel->options->on_data_loss;
+	bool		past_end = loss->start > loss->end;
+	int			level = action == FLUSS_ON_LOSS_ERROR ? ERROR : WARNING;
+
+	if (action == FLUSS_ON_LOSS_IGNORE)
+		return;
+	ereport(level,
+			(errcode(level == ERROR ? ERRCODE_INVALID_PARAMETER_VALUE :
+					 ERRCODE_WARNING),
+			 past_end ?
+			 errmsg("offset " INT64_FORMAT " of bucket %d of foreign table \"%s\" is past its end, offset " INT64_FORMAT,
+					loss->start, loss->bucket, state->relname, loss->end) :
+			 errmsg("offset " INT64_FORMAT " of bucket %d of foreign table \"%s\" is gone, the earliest is offset " INT64_FORMAT,
+					loss->start, loss->bucket, state->relname,
+					loss->earliest),
+			 past_end ?
+			 errdetail("The table may have been made again.") :
+			 errdetail("Records before it have expired, or the table was made again."),
+			 errhint("The option on_data_loss says whether this is a warning, an error or ignored.")));
+}
+
+/* Moves to the next batch that holds a row in range. */
+static bool
+next_batch(FlussScanState *state)
+{
+	fluss_scan_item item;
+	fluss_loss	loss;
+	fluss_error err;
+
+	state->batch = NULL;
+	fluss_error_init(&err);
+	for (;;)
+	{
+		FLUSS_CALL(fluss_scan_next(state->log, &item, &state->batch, &loss,
+								   &err),
+				   err, state->relname);
+		if (item == FLUSS_SCAN_LOSS)
+		{
+			state->batch = NULL;
+			report_loss(state, &loss);
+			continue;
+		}
+		if (item == FLUSS_SCAN_END)
+		{
+			state->batch = NULL;
+			return false;
+		}
+		state->row = state->batch->first_row;
+		if (state->row < state->batch->end_row)
+			return true;
+	}
+}
+
+static Datum
+batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
+{
+	const fluss_batch *batch = state->batch;
+
+	*isnull = false;
+	switch (metadata)
+	{
+		case FLUSS_META_BUCKET:
+			return Int32GetDatum(batch->bucket);
+		case FLUSS_META_LOG_OFFSET:
+			return Int64GetDatum(batch->base_offset + state->row);
+		case FLUSS_META_COMMIT_TIMESTAMP:
+			return TimestampTzGetDatum(UNIX_MS_TO_TIMESTAMPTZ(batch->commit_timestamp_ms));
+		case FLUSS_META_CHANGE_TYPE:
+			return CStringGetTextDatum("append_only");
+		default:
+			return FlussTableMetadata(state, metadata, isnull);
+	}
+}
+
+bool
+FlussLogNext(FlussScanState *state, TupleTableSlot *slot)
+{
+	const fluss_batch *batch = state->batch;
+	int32		row;
+
+	if (batch == NULL || state->row >= batch->end_row)
+	{
+		if (!next_batch(state))
+			return false;
+		batch = state->batch;
+	}
+	row = state->row;
+
+	for (int i = 0; i < state->nfill; i++)
+	{
+		FlussFill  *fill = &state->fill[i];
+		Datum	   *datum = &slot->tts_values[fill->attnum - 1];
+		bool	   *isnull = &slot->tts_isnull[fill->attnum - 1];
+
+		if (fill->metadata == FLUSS_META_NONE)
+		{
+			const fluss_column_view *view = &batch->columns[fill->column];
+
+			*isnull = fluss_column_is_null(view, row);
+			if (!*isnull)
+				*datum = FlussViewToDatum(&fill->converter, view, row);
+		}
+		else
+			*datum = batch_metadata(state, fill->metadata, isnull);
+	}
+	state->row++;
+	return true;
+}
