@@ -229,7 +229,7 @@ fluss_rpc_decode_fetch(fluss_arena *arena, fluss_bytes answer,
 /* ---- lookup */
 
 static bool
-fill_lookup_bucket(fluss_arena *scratch, const fluss_lookup_bucket *bucket,
+fill_lookup_bucket(fluss_arena *scratch, const fluss_lookup_ask *bucket,
 				   Fluss__PbLookupReqForBucket *entry)
 {
 	fluss__pb_lookup_req_for_bucket__init(entry);
@@ -248,7 +248,7 @@ fill_lookup_bucket(fluss_arena *scratch, const fluss_lookup_bucket *bucket,
 
 fluss_status
 fluss_rpc_encode_lookup(const fluss_host *host, int64_t table_id,
-						const fluss_lookup_bucket *buckets, int nbuckets,
+						const fluss_lookup_ask *buckets, int nbuckets,
 						fluss_buf *out, fluss_error *err)
 {
 	Fluss__LookupRequest request = FLUSS__LOOKUP_REQUEST__INIT;

@@ -67,13 +67,13 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_fetch(fluss_arena *arena,
 
 /* ---- lookup */
 
-typedef struct fluss_lookup_bucket
+typedef struct fluss_lookup_ask
 {
 	int64_t		partition_id;
 	int32_t		bucket;
 	const fluss_bytes *keys;
 	int			nkeys;
-} fluss_lookup_bucket;
+} fluss_lookup_ask;
 
 typedef struct fluss_lookup_result
 {
@@ -88,7 +88,7 @@ typedef struct fluss_lookup_result
 
 FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_lookup(const fluss_host *host,
 													  int64_t table_id,
-													  const fluss_lookup_bucket *buckets,
+													  const fluss_lookup_ask *buckets,
 													  int nbuckets,
 													  fluss_buf *out,
 													  fluss_error *err);
