@@ -1,0 +1,335 @@
+/*
+ * fetch_send.c
+ *	  Which buckets of a log scan go into which request, and when.
+ *
+ * A request carries all idle buckets of one leader, those that waited longest
+ * for records first: the server fills its answer in that order.  It goes out
+ * as soon as the leader has fewer than fetch_inflight answers asked for or
+ * held, and as the bytes of all answers allow.  Under a row limit there is
+ * only one request at a time, small at first.
+ */
+#include <stdlib.h>
+
+#include "error.h"
+#include "fetch.h"
+
+static bool
+wants_request(const fetch_bucket *bucket, int64_t now)
+{
+	return bucket->fetch_range < bucket->nranges && !bucket->in_flight &&
+		!bucket->broken && !bucket->out_of_range &&
+		bucket->retry.next_ms <= now;
+}
+
+/* Another scan of the scope may have pinned the end since we looked. */
+static void
+look_for_end(fluss_scan *scan, fetch_bucket *bucket)
+{
+	int64_t		end;
+
+	if (bucket->end == FLUSS_OFFSET_UNKNOWN &&
+		fluss_ends_get(scan->ends, bucket->partition_id, bucket->bucket, &end))
+		bucket->end = end;
+	fluss_fetch_move_on(scan, bucket, FLUSS_OFFSET_UNKNOWN);
+}
+
+static int
+compare_served(const void *a, const void *b)
+{
+	const fetch_bucket *x = *(fetch_bucket *const *) a;
+	const fetch_bucket *y = *(fetch_bucket *const *) b;
+
+	if (x->served != y->served)
+		return x->served < y->served ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int
+collect(fluss_scan *scan)
+{
+	int64_t		now = scan->host.now_ms(scan->host.arg);
+	int			n = 0;
+
+	for (int i = 0; i < scan->nbuckets; i++)
+	{
+		fetch_bucket *bucket = &scan->buckets[i];
+
+		if (!wants_request(bucket, now))
+			continue;
+		look_for_end(scan, bucket);
+		if (wants_request(bucket, now))
+			scan->order[n++] = bucket;
+	}
+	qsort(scan->order, (size_t) n, sizeof(fetch_bucket *), compare_served);
+	return n;
+}
+
+static bool
+leader_is_busy(const fluss_scan *scan, int32_t node)
+{
+	int			n = 0;
+
+	for (fetch_answer *a = scan->answers; a != NULL; a = a->next)
+	{
+		if (a->node == node)
+			n++;
+	}
+	return n >= scan->options.fetch_inflight;
+}
+
+/* Bytes of the next answer under a row limit. */
+static int64_t
+limit_bytes(const fluss_scan *scan)
+{
+	const fetch_sizes *sizes = &scan->sizes;
+	int64_t		missing = scan->options.row_limit - scan->rows_given;
+	double		bytes = 0;
+
+	if (sizes->offsets > 0 && missing > 0)
+		bytes = (double) missing * (double) sizes->bytes /
+			(double) sizes->offsets;
+	if (bytes > (double) INT32_MAX)
+		return INT32_MAX;
+	return bytes > (double) scan->limit_budget ?
+		(int64_t) bytes : scan->limit_budget;
+}
+
+/* Most bytes that the next answer may have; 0: none now. */
+static int64_t
+answer_room(const fluss_scan *scan)
+{
+	int64_t		room = scan->options.max_buffered_bytes - scan->bytes;
+	int64_t		most = scan->options.fetch_max_bytes;
+
+	if (scan->limit_budget > 0)
+	{
+		if (scan->answers != NULL)
+			return 0;
+		if (most > limit_bytes(scan))
+			most = limit_bytes(scan);
+	}
+	if (room >= most)
+		return most;
+	/* one answer there must be; others only when they are worth it */
+	if (scan->answers == NULL)
+		return room > 0 ? room : 1;
+	return room >= most / 2 ? room : 0;
+}
+
+/* After a request under a row limit: the next one asks for more. */
+static void
+grow_limit_budget(fluss_scan *scan)
+{
+	int64_t		budget = scan->limit_budget;
+
+	if (budget == 0)
+		return;
+	if (scan->sizes.batches > 0)
+	{
+		int64_t		batch = scan->sizes.bytes / scan->sizes.batches;
+
+		if (budget < batch)
+			budget = batch;
+	}
+	scan->limit_budget =
+		budget >= scan->options.fetch_max_bytes / 2 ? 0 : budget * 2;
+}
+
+static fetch_answer *
+new_answer(fluss_scan *scan, int32_t node, int nparts)
+{
+	fetch_answer *answer = scan->spare;
+	fluss_arena arena;
+
+	if (answer == NULL)
+	{
+		answer = fluss_arena_alloc0(&scan->arena, sizeof(fetch_answer));
+		if (answer == NULL)
+			return NULL;
+		fluss_arena_init(&answer->arena, &scan->host);
+	}
+	else
+		scan->spare = answer->next;
+	arena = answer->arena;
+	*answer = (fetch_answer) {.arena = arena, .node = node};
+	answer->parts = fluss_arena_array(&answer->arena, (size_t) nparts,
+									  sizeof(fetch_part));
+	if (answer->parts == NULL)
+	{
+		answer->next = scan->spare;
+		scan->spare = answer;
+		return NULL;
+	}
+	answer->nparts = nparts;
+	return answer;
+}
+
+static void
+append_answer(fluss_scan *scan, fetch_answer *answer)
+{
+	fetch_answer **tail = &scan->answers;
+
+	while (*tail != NULL)
+		tail = &(*tail)->next;
+	*tail = answer;
+	answer->next = NULL;
+	scan->bytes += answer->bytes;
+}
+
+/*
+ * Moves to order[0 .. n) what goes into one request with order[0], whose
+ * leader is node, and fills asks.  *max_bytes is cut to what they ask for.
+ */
+static fluss_status
+choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
+			   int32_t node, int64_t *max_bytes, int *n, fluss_error *err)
+{
+	int64_t		bucket_bytes = scan->options.fetch_max_bytes_for_bucket;
+	int64_t		total = 0;
+
+	if (bucket_bytes > *max_bytes)
+		bucket_bytes = *max_bytes;
+	*n = 0;
+	for (int i = 0; i < norder; i++)
+	{
+		fetch_bucket *bucket = order[i];
+		int32_t		leader = node;
+		int64_t		budget;
+		bool		solo;
+		fluss_status status;
+
+		if (bucket->in_flight || bucket->whole != order[0]->whole)
+			continue;
+		budget = fluss_fetch_budget(bucket, &scan->sizes, bucket_bytes, &solo);
+		solo = solo && scan->limit_budget == 0;
+		if (i > 0 && solo)
+			continue;
+		if (i > 0)
+		{
+			status = fluss_leader_find(scan->client, scan->table,
+									   bucket->partition_id, bucket->bucket,
+									   fluss_retry_deadline(&bucket->retry,
+															scan->client),
+									   &leader, err);
+			if (status != FLUSS_OK)
+				return status;
+			if (leader != node)
+				continue;
+		}
+		order[i] = order[*n];
+		order[*n] = bucket;
+		scan->asks[*n].partition_id = bucket->partition_id;
+		scan->asks[*n].bucket = bucket->bucket;
+		scan->asks[*n].offset = bucket->fetch_offset;
+		scan->asks[*n].max_bytes = (int32_t) budget;
+		(*n)++;
+		total += budget;
+		if (solo)
+			break;
+	}
+	if (total < *max_bytes)
+		*max_bytes = total;
+	return FLUSS_OK;
+}
+
+static fluss_status
+start_request(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
+{
+	bool		projected = !answer->whole && scan->nprojection > 0;
+	int64_t		deadline = INT64_MAX;
+	fluss_status status;
+
+	for (int i = 0; i < answer->nparts; i++)
+	{
+		int64_t		limit = fluss_retry_deadline(&answer->parts[i].bucket->retry,
+												 scan->client);
+
+		if (limit < deadline)
+			deadline = limit;
+	}
+	fluss_buf_reset(&scan->body);
+	status = fluss_rpc_encode_fetch(&scan->host, scan->table->table_id,
+									(int32_t) answer->bytes, scan->projection,
+									projected ? scan->nprojection : 0,
+									scan->asks, answer->nparts, &scan->body,
+									err);
+	if (status != FLUSS_OK)
+		return status;
+	scan->counters.requests[FLUSS_REQUEST_FETCH]++;
+	answer->sent_ms = scan->host.now_ms(scan->host.arg);
+	return fluss_request_start(scan->client, answer->node, FLUSS_API_FETCH_LOG,
+							   scan->body.data, scan->body.size, deadline,
+							   &answer->request, err);
+}
+
+static fluss_status
+send_to(fluss_scan *scan, fetch_bucket **order, int norder, int32_t node,
+		int64_t max_bytes, fluss_error *err)
+{
+	fetch_answer *answer;
+	fluss_status status;
+	int			n;
+
+	status = choose_buckets(scan, order, norder, node, &max_bytes, &n, err);
+	if (status != FLUSS_OK)
+		return status;
+	answer = new_answer(scan, node, n);
+	if (answer == NULL)
+		return fluss_fail_memory(err);
+	answer->whole = order[0]->whole || scan->nprojection == 0;
+	answer->bytes = max_bytes;
+	for (int i = 0; i < n; i++)
+		answer->parts[i].bucket = order[i];
+	append_answer(scan, answer);
+	status = start_request(scan, answer, err);
+	if (status != FLUSS_OK)
+	{
+		fluss_error cause = *err;
+
+		answer->request = NULL;
+		status = fluss_fetch_failed(scan, answer, &cause, err);
+		answer->current = answer->nparts;
+		fluss_fetch_answer_free(scan, answer);
+		return status;
+	}
+	scan->nrequests++;
+	for (int i = 0; i < n; i++)
+		order[i]->in_flight = true;
+	grow_limit_budget(scan);
+	return FLUSS_OK;
+}
+
+/* Sends what can be sent now. */
+fluss_status
+fluss_fetch_send(fluss_scan *scan, fluss_error *err)
+{
+	int			norder = collect(scan);
+	int			before = scan->nrequests;
+
+	for (int i = 0; i < norder; i++)
+	{
+		fetch_bucket *bucket = scan->order[i];
+		int64_t		room = answer_room(scan);
+		int32_t		node;
+		fluss_status status;
+
+		if (room == 0)
+			break;
+		if (bucket->in_flight)
+			continue;
+		status = fluss_leader_find(scan->client, scan->table,
+								   bucket->partition_id, bucket->bucket,
+								   fluss_retry_deadline(&bucket->retry,
+														scan->client),
+								   &node, err);
+		if (status == FLUSS_OK && !leader_is_busy(scan, node))
+			status = send_to(scan, scan->order + i, norder - i, node, room,
+							 err);
+		if (status != FLUSS_OK)
+			return status;
+	}
+	/* onto the wire before anything is decoded */
+	if (scan->nrequests > before)
+		fluss_cluster_pump(scan->client);
+	return FLUSS_OK;
+}
