@@ -1,0 +1,451 @@
+/*
+ * kvscan.c
+ *	  Whole reads of a primary key table by limit scan, bucket after bucket.
+ *
+ * A limit scan has no paging: one answer holds a bucket's rows or there are
+ * too many.  Two answers take turns: while one is read, the request for the
+ * next bucket is under way.  After an error a scan can only be closed.
+ */
+#include "batch.h"
+#include "error.h"
+#include "project.h"
+#include "retry.h"
+#include "rpc.h"
+
+/* Rows to give before sockets are served again. */
+#define PUMP_ROWS		4096
+#define LONG_WAIT_MS	60000
+
+typedef enum kvscan_stage
+{
+	KVSCAN_IDLE,				/* no bucket */
+	KVSCAN_ASKING,				/* to be sent, or in flight */
+	KVSCAN_READING				/* rows holds what is left of the answer */
+} kvscan_stage;
+
+typedef struct kvscan_read
+{
+	kvscan_stage stage;
+	fluss_arena arena;			/* the answer's records */
+	fluss_request *request;		/* while in flight */
+	int32_t		bucket;
+	int64_t		limit;
+	fluss_retry retry;
+	fluss_value_batch rows;
+	size_t		size;			/* of the records */
+} kvscan_read;
+
+struct fluss_kvscan
+{
+	fluss_host	host;
+	fluss_arena arena;			/* holds the struct itself */
+	fluss_client *client;
+	fluss_table *table;
+	fluss_kvscan_options options;
+	fluss_counters counters;
+	fluss_projector projector;
+	const int32_t *buckets;
+	int			nbuckets;
+	int			next_bucket;	/* first one not begun */
+	kvscan_read reads[2];
+	int			current;		/* the one to read; the other is ahead */
+	int64_t		given;			/* rows */
+	fluss_buf	body;
+};
+
+/* ---- opening, closing */
+
+static fluss_status
+check_options(const fluss_table *table, const fluss_kvscan_options *options,
+			  fluss_error *err)
+{
+	if (table->schema->nprimary_key == 0)
+		return fluss_fail(err, FLUSS_UNSUPPORTED,
+						  "table \"%s.%s\" has no primary key",
+						  table->database, table->name);
+	for (int i = 0; options->buckets != NULL && i < options->nbuckets; i++)
+	{
+		if (options->buckets[i] < 0 || options->buckets[i] >= table->nbuckets)
+			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+							  "table \"%s.%s\" has no bucket %d",
+							  table->database, table->name,
+							  (int) options->buckets[i]);
+	}
+	if (options->max_rows_per_bucket < 0 || options->max_buffered_bytes < 1)
+		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+						  "limits of a scan must be above zero");
+	return fluss_refuse_partitioned(table, err);
+}
+
+static fluss_status
+choose_buckets(fluss_kvscan *scan, const fluss_kvscan_options *options,
+			   fluss_error *err)
+{
+	int			n = options->buckets != NULL ? options->nbuckets :
+		scan->table->nbuckets;
+	int32_t    *buckets = fluss_arena_array(&scan->arena, (size_t) n,
+											sizeof(int32_t));
+
+	if (buckets == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < n; i++)
+		buckets[i] = options->buckets != NULL ? options->buckets[i] : i;
+	scan->buckets = buckets;
+	scan->nbuckets = n;
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_kvscan_open(fluss_client *client, const fluss_host *host,
+				  fluss_table *table, const fluss_kvscan_options *options,
+				  fluss_kvscan **scan, fluss_error *err)
+{
+	fluss_arena arena;
+	fluss_kvscan *result;
+	fluss_status status;
+
+	*scan = NULL;
+	status = check_options(table, options, err);
+	if (status != FLUSS_OK)
+		return status;
+	fluss_arena_init(&arena, host);
+	result = fluss_arena_alloc0(&arena, sizeof(fluss_kvscan));
+	if (result == NULL)
+		return fluss_fail_memory(err);
+	result->host = *host;
+	result->arena = arena;
+	result->arena.host = &result->host;
+	result->client = client;
+	result->table = table;
+	fluss_table_retain(table);
+	result->options = *options;
+	fluss_buf_init(&result->body, &result->host);
+	for (int i = 0; i < 2; i++)
+		fluss_arena_init(&result->reads[i].arena, &result->host);
+	status = fluss_projector_init(&result->projector, client, table,
+								  &result->arena, options->columns,
+								  options->ncolumns, err);
+	if (status == FLUSS_OK)
+		status = choose_buckets(result, options, err);
+	if (status != FLUSS_OK)
+	{
+		fluss_kvscan_close(result);
+		return status;
+	}
+	*scan = result;
+	return FLUSS_OK;
+}
+
+void
+fluss_kvscan_close(fluss_kvscan *scan)
+{
+	fluss_host	host;
+	fluss_arena arena;
+
+	if (scan == NULL)
+		return;
+	for (int i = 0; i < 2; i++)
+	{
+		if (scan->reads[i].request != NULL)
+			fluss_request_free(scan->reads[i].request);
+		fluss_arena_free(&scan->reads[i].arena);
+	}
+	fluss_buf_free(&scan->body);
+	fluss_table_release(scan->table);
+	host = scan->host;
+	arena = scan->arena;
+	arena.host = &host;
+	fluss_arena_free(&arena);
+}
+
+const fluss_counters *
+fluss_kvscan_counters(const fluss_kvscan *scan)
+{
+	return &scan->counters;
+}
+
+/* ---- asking */
+
+/* One more than may be there, so that a bucket with too many shows. */
+static int64_t
+bucket_limit(const fluss_kvscan *scan)
+{
+	int64_t		limit = scan->options.max_rows_per_bucket;
+	int64_t		wanted = scan->options.row_limit - scan->given;
+
+	if (limit < INT32_MAX)
+		limit++;
+	else
+		limit = INT32_MAX;
+	if (scan->options.row_limit > 0 && wanted < limit)
+		return wanted;
+	return limit;
+}
+
+static fluss_status
+send_request(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
+{
+	int64_t		deadline = fluss_retry_deadline(&read->retry, scan->client);
+	fluss_error cause;
+	int32_t		node;
+	fluss_status status;
+
+	status = fluss_leader_find(scan->client, scan->table, FLUSS_NO_PARTITION,
+							   read->bucket, deadline, &node, err);
+	if (status != FLUSS_OK)
+		return status;
+	fluss_buf_reset(&scan->body);
+	status = fluss_rpc_encode_limit_scan(&scan->host, scan->table->table_id,
+										 FLUSS_NO_PARTITION, read->bucket,
+										 (int32_t) read->limit, &scan->body,
+										 err);
+	if (status != FLUSS_OK)
+		return status;
+	scan->counters.requests[FLUSS_REQUEST_LIMIT_SCAN]++;
+	if (fluss_request_start(scan->client, node, FLUSS_API_LIMIT_SCAN,
+							scan->body.data, scan->body.size, deadline,
+							&read->request, &cause) == FLUSS_OK)
+		return FLUSS_OK;
+	read->request = NULL;
+	return fluss_retry_note(&read->retry, scan->client, scan->table, &cause,
+							err);
+}
+
+/* Sends the request of a bucket that waits for it, when its time has come. */
+static fluss_status
+ask(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
+{
+	if (read->stage != KVSCAN_ASKING || read->request != NULL ||
+		read->retry.next_ms > scan->host.now_ms(scan->host.arg))
+		return FLUSS_OK;
+	return send_request(scan, read, err);
+}
+
+static void
+begin_bucket(fluss_kvscan *scan, kvscan_read *read)
+{
+	if (read->stage != KVSCAN_IDLE || scan->next_bucket == scan->nbuckets)
+		return;
+	read->stage = KVSCAN_ASKING;
+	read->bucket = scan->buckets[scan->next_bucket++];
+	read->limit = bucket_limit(scan);
+	fluss_retry_clear(&read->retry);
+}
+
+/* Whether the next bucket will be needed, and its rows have room. */
+static bool
+may_ask_ahead(const fluss_kvscan *scan)
+{
+	const kvscan_read *read = &scan->reads[scan->current];
+	int64_t		left = read->rows.count - read->rows.done;
+
+	if (read->stage != KVSCAN_READING)
+		return scan->options.row_limit == 0;
+	return (int64_t) read->size <= scan->options.max_buffered_bytes / 2 &&
+		(scan->options.row_limit == 0 ||
+		 scan->given + left < scan->options.row_limit);
+}
+
+static fluss_status
+ask_for_rows(fluss_kvscan *scan, fluss_error *err)
+{
+	kvscan_read *read = &scan->reads[scan->current];
+	kvscan_read *ahead = &scan->reads[1 - scan->current];
+	fluss_status status;
+
+	begin_bucket(scan, read);
+	status = ask(scan, read, err);
+	if (status != FLUSS_OK || !may_ask_ahead(scan))
+		return status;
+	begin_bucket(scan, ahead);
+	return ask(scan, ahead, err);
+}
+
+/* ---- answers */
+
+static fluss_status
+fail_too_many(const fluss_kvscan *scan, const kvscan_read *read,
+			  fluss_error *err)
+{
+	fluss_fail(err, FLUSS_TOO_MANY_ROWS,
+			   "bucket %d of table \"%s.%s\" has more than %lld rows",
+			   (int) read->bucket, scan->table->database, scan->table->name,
+			   (long long) scan->options.max_rows_per_bucket);
+	fluss_error_place(err, FLUSS_NO_PARTITION, read->bucket, -1, -1);
+	return err->status;
+}
+
+static fluss_status
+open_rows(fluss_kvscan *scan, kvscan_read *read,
+		  const fluss_limit_scan_result *result, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	if (result->is_log_table)
+		return fluss_fail(err, FLUSS_MALFORMED,
+						  "the server takes table \"%s.%s\" for a log table",
+						  scan->table->database, scan->table->name);
+	memset(&read->rows, 0, sizeof(read->rows));
+	read->size = result->records.size;
+	if (read->size > 0)
+		status = fluss_value_batch_open(result->records.data, read->size,
+										&read->rows, err);
+	if (status != FLUSS_OK)
+		return status;
+	scan->counters.batches++;
+	scan->counters.rows += read->rows.count;
+	if (read->rows.count > scan->options.max_rows_per_bucket)
+		return fail_too_many(scan, read, err);
+	read->stage = KVSCAN_READING;
+	fluss_retry_clear(&read->retry);
+	return FLUSS_OK;
+}
+
+static fluss_status
+accept_answer(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
+{
+	fluss_bytes bytes = fluss_request_answer(read->request);
+	fluss_limit_scan_result result;
+	fluss_error cause;
+	fluss_status status;
+
+	scan->counters.bytes += (int64_t) bytes.size;
+	if ((int64_t) bytes.size > scan->options.max_buffered_bytes)
+		return fluss_fail(err, FLUSS_MEMORY_CAP,
+						  "the rows of bucket %d of table \"%s.%s\" take %zu bytes, more than the %lld allowed",
+						  (int) read->bucket, scan->table->database,
+						  scan->table->name, bytes.size,
+						  (long long) scan->options.max_buffered_bytes);
+	status = fluss_rpc_decode_limit_scan(&read->arena, bytes, &result, err);
+	fluss_request_free(read->request);
+	read->request = NULL;
+	if (status != FLUSS_OK)
+		return status;
+	if (result.error_code == 0)
+		return open_rows(scan, read, &result, err);
+	fluss_fail_server(&cause, result.error_code, result.error_message,
+					  result.error_message == NULL ? 0 :
+					  strlen(result.error_message),
+					  "read bucket %d of table \"%s.%s\"", (int) read->bucket,
+					  scan->table->database, scan->table->name);
+	fluss_arena_reset(&read->arena);
+	return fluss_retry_note(&read->retry, scan->client, scan->table, &cause,
+							err);
+}
+
+static fluss_status
+receive(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
+{
+	fluss_error cause;
+
+	if (read->request == NULL)
+		return FLUSS_OK;
+	switch (fluss_request_state_of(read->request))
+	{
+		case FLUSS_REQUEST_PENDING:
+			break;
+		case FLUSS_REQUEST_DONE:
+			return accept_answer(scan, read, err);
+		case FLUSS_REQUEST_FAILED:
+			cause = *fluss_request_error(read->request);
+			fluss_request_free(read->request);
+			read->request = NULL;
+			return fluss_retry_note(&read->retry, scan->client, scan->table,
+									&cause, err);
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+wait_for_answer(fluss_kvscan *scan, fluss_error *err)
+{
+	int64_t		now = scan->host.now_ms(scan->host.arg);
+	int64_t		until = now + LONG_WAIT_MS;
+	bool		in_flight = false;
+
+	for (int i = 0; i < 2; i++)
+	{
+		const kvscan_read *read = &scan->reads[i];
+
+		if (read->request != NULL)
+			in_flight = true;
+		else if (read->stage == KVSCAN_ASKING && read->retry.next_ms < until)
+			until = read->retry.next_ms;
+	}
+	if (in_flight)
+		return fluss_cluster_poll(scan->client, until, err);
+	return fluss_cluster_sleep(scan->client, until > now ? until - now : 0,
+							   err);
+}
+
+/* Turns to the next bucket with rows; *end when there is none. */
+static fluss_status
+find_rows(fluss_kvscan *scan, bool *end, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	*end = false;
+	while (status == FLUSS_OK)
+	{
+		kvscan_read *read = &scan->reads[scan->current];
+
+		if (read->stage == KVSCAN_READING)
+		{
+			if (read->rows.done < read->rows.count)
+				return ask_for_rows(scan, err);
+			read->stage = KVSCAN_IDLE;
+			fluss_arena_reset(&read->arena);
+			scan->current = 1 - scan->current;
+			continue;
+		}
+		if (read->stage == KVSCAN_IDLE && scan->next_bucket == scan->nbuckets)
+		{
+			*end = true;
+			return FLUSS_OK;
+		}
+		status = ask_for_rows(scan, err);
+		if (status == FLUSS_OK && (read->request == NULL ||
+								   fluss_request_state_of(read->request) ==
+								   FLUSS_REQUEST_PENDING))
+			status = wait_for_answer(scan, err);
+		if (status == FLUSS_OK)
+			status = receive(scan, read, err);
+	}
+	return status;
+}
+
+fluss_status
+fluss_kvscan_next(fluss_kvscan *scan, bool *end, int32_t *bucket,
+				  fluss_value *values, fluss_error *err)
+{
+	kvscan_read *read;
+	const uint8_t *row;
+	size_t		size;
+	int32_t		schema_id;
+	fluss_status status;
+
+	*end = scan->options.row_limit > 0 &&
+		scan->given >= scan->options.row_limit;
+	if (*end)
+		return FLUSS_OK;
+	status = find_rows(scan, end, err);
+	if (status != FLUSS_OK || *end)
+		return status;
+	read = &scan->reads[scan->current];
+	status = fluss_value_batch_next(&read->rows, end, &schema_id, &row, &size,
+									err);
+	if (status == FLUSS_OK && *end)
+		status = fluss_fail(err, FLUSS_MALFORMED,
+							"bucket %d of table \"%s.%s\" holds fewer rows than its answer says",
+							(int) read->bucket, scan->table->database,
+							scan->table->name);
+	if (status == FLUSS_OK)
+		status = fluss_projector_row(&scan->projector, schema_id, row, size,
+									 values, err);
+	if (status != FLUSS_OK)
+		return status;
+	*bucket = read->bucket;
+	if (++scan->given % PUMP_ROWS == 0)
+		fluss_cluster_pump(scan->client);
+	return FLUSS_OK;
+}
