@@ -154,6 +154,19 @@ ready_now(const fluss_pollfd *fds, int nfds)
 	return poll(pfds, nfds, 0) > 0;
 }
 
+/* Keeps the error being handled, the first one of a wait, for FlussRaise. */
+static void
+keep_error(MemoryContext context)
+{
+	if (interrupting_error == NULL)
+	{
+		MemoryContextSwitchTo(TopMemoryContext);
+		interrupting_error = CopyErrorData();
+	}
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+}
+
 /*
  * Handles what may be handled on the way (a barrier, a reload); true when the
  * wait must end, with the error to throw kept or still pending.
@@ -175,43 +188,62 @@ interrupted(void)
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(context);
-		if (interrupting_error == NULL)
-		{
-			MemoryContextSwitchTo(TopMemoryContext);
-			interrupting_error = CopyErrorData();
-			MemoryContextSwitchTo(context);
-		}
-		FlushErrorState();
+		keep_error(context);
 		failed = true;
 	}
 	PG_END_TRY();
 	return failed;
 }
 
-/* Waits on the set; true when the latch was set.  May throw. */
-static bool
-wait_on_set(const fluss_pollfd *fds, int nfds, long timeout_ms, int *nready)
+typedef enum WaitOutcome
+{
+	WAIT_NOTHING,				/* the time is over */
+	WAIT_LATCH,
+	WAIT_SOCKET,
+	WAIT_FAILED					/* the error is kept for FlussRaise */
+} WaitOutcome;
+
+/* Waits on the set.  May throw. */
+static WaitOutcome
+wait_on_set(const fluss_pollfd *fds, int nfds, long timeout_ms)
 {
 	WaitEvent	event;
 
 	prepare_wait_set(fds, nfds);
-	*nready = WaitEventSetWait(wait_set, timeout_ms, &event, 1,
-							   PG_WAIT_EXTENSION);
-	if (*nready > 0 && (event.events & WL_LATCH_SET))
+	if (WaitEventSetWait(wait_set, timeout_ms, &event, 1,
+						 PG_WAIT_EXTENSION) == 0)
+		return WAIT_NOTHING;
+	if ((event.events & WL_LATCH_SET) == 0)
+		return WAIT_SOCKET;
+	ResetLatch(MyLatch);
+	return WAIT_LATCH;
+}
+
+/* The same, with an error kept instead of thrown. */
+static WaitOutcome
+guarded_wait(const fluss_pollfd *fds, int nfds, long timeout_ms)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile WaitOutcome outcome = WAIT_FAILED;
+
+	PG_TRY();
 	{
-		ResetLatch(MyLatch);
-		return true;
+		outcome = wait_on_set(fds, nfds, timeout_ms);
 	}
-	return false;
+	PG_CATCH();
+	{
+		/* no more descriptors for a wait event set, most likely */
+		keep_error(context);
+		forget_wait_set();
+	}
+	PG_END_TRY();
+	return outcome;
 }
 
 static fluss_wait_result
 host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 {
-	MemoryContext context = CurrentMemoryContext;
 	int64_t		end = host_now_ms(arg) + timeout_ms;
-	volatile fluss_wait_result result = FLUSS_WAIT_READY;
 
 	if (nfds > MAX_WAIT_SOCKETS)
 		nfds = MAX_WAIT_SOCKETS;
@@ -219,35 +251,22 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 	for (;;)
 	{
 		long		left = timeout_ms < 0 ? -1 : Max(end - host_now_ms(arg), 0);
-		volatile bool latched = false;
-		int			nready = 0;
 
 		if (interrupted())
 			return FLUSS_WAIT_INTERRUPTED;
 		if (nfds > 0 && ready_now(fds, nfds))
 			return FLUSS_WAIT_READY;
-		if (timeout_ms >= 0 && left == 0)
+		if (left == 0)
 			return FLUSS_WAIT_TIMEOUT;
-
-		PG_TRY();
+		switch (guarded_wait(fds, nfds, left))
 		{
-			latched = wait_on_set(fds, nfds, left, &nready);
+			case WAIT_FAILED:
+				return FLUSS_WAIT_INTERRUPTED;
+			case WAIT_SOCKET:
+				return FLUSS_WAIT_READY;
+			default:
+				break;
 		}
-		PG_CATCH();
-		{
-			/* no more descriptors for a wait event set, most likely */
-			MemoryContextSwitchTo(TopMemoryContext);
-			interrupting_error = CopyErrorData();
-			MemoryContextSwitchTo(context);
-			FlushErrorState();
-			forget_wait_set();
-			result = FLUSS_WAIT_INTERRUPTED;
-		}
-		PG_END_TRY();
-		if (result == FLUSS_WAIT_INTERRUPTED)
-			return result;
-		if (nready > 0 && !latched)
-			return FLUSS_WAIT_READY;
 	}
 }
 
