@@ -9,13 +9,20 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_foreign_server.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/pathnode.h"
 #include "storage/latch.h"
+#include "utils/selfuncs.h"
+#include "utils/acl.h"
+#include "utils/datetime.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #include "storage/waiteventset.h"
 #endif
 
@@ -90,6 +97,58 @@ fluss_rel_user(RelOptInfo *rel)
 {
 	return OidIsValid(rel->userid) ? rel->userid : GetUserId();
 }
+
+/* 16 put the checks of privileges on objects into one function */
+static inline AclResult
+fluss_server_aclcheck(Oid serverid, Oid user)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, serverid, user, ACL_USAGE);
+#else
+	return pg_foreign_server_aclcheck(serverid, user, ACL_USAGE);
+#endif
+}
+
+static inline bool
+fluss_table_ownercheck(Oid relid, Oid user)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, user);
+#else
+	return pg_class_ownercheck(relid, user);
+#endif
+}
+
+/* DecodeDateTime: 16 added a place for details of errors */
+static inline int
+fluss_decode_datetime(char **field, int *ftype, int nf, int *dtype,
+					  struct pg_tm *tm, fsec_t *fsec, int *tz)
+{
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra extra;
+
+	return DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tz, &extra);
+#else
+	return DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tz);
+#endif
+}
+
+/* 18 has generated columns that are not stored */
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+#define fluss_is_virtual(attr) \
+	((attr)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#else
+#define fluss_is_virtual(attr) false
+#endif
+
+/* 17 looks at statistics, too. */
+#if PG_VERSION_NUM >= 170000
+#define fluss_estimate_array_length(root, expr) \
+	estimate_array_length((root), (expr))
+#else
+#define fluss_estimate_array_length(root, expr) \
+	((double) estimate_array_length(expr))
+#endif
 
 #if PG_VERSION_NUM >= 170000
 #define fluss_create_wait_event_set(n) CreateWaitEventSet(NULL, (n))

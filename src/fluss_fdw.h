@@ -110,9 +110,44 @@ typedef struct FlussUserOptions
 	bool		password_required;
 } FlussUserOptions;
 
+/* What the option metadata of a column asks for. */
+typedef enum FlussMetadata
+{
+	FLUSS_META_NONE,			/* an ordinary column */
+	FLUSS_META_BUCKET,			/* integer */
+	FLUSS_META_LOG_OFFSET,		/* bigint */
+	FLUSS_META_COMMIT_TIMESTAMP,	/* timestamptz */
+	FLUSS_META_CHANGE_TYPE,		/* text */
+	FLUSS_META_PARTITION,		/* text */
+	FLUSS_META_TABLE_ID,		/* bigint */
+	FLUSS_META_PARTITION_ID		/* bigint */
+} FlussMetadata;
+
+/* Options of a column. */
+typedef struct FlussColumnOptions
+{
+	const char *column_name;	/* or NULL: the local name */
+	FlussMetadata metadata;
+	const char *fluss_type;		/* or NULL */
+	bool		event_time;
+	int64		max_clock_skew_ms;
+} FlussColumnOptions;
+
 extern FlussOptions *FlussGetServerOptions(ForeignServer *server);
 extern FlussOptions *FlussGetTableOptions(Oid relid);
 extern void FlussGetUserOptions(UserMapping *mapping, FlussUserOptions *out);
+extern void FlussGetColumnOptions(Oid relid, AttrNumber attnum,
+								  FlussColumnOptions *out);
+
+/* The candidate nearest to a given name, for hints; match may stay NULL. */
+typedef struct FlussNearestName
+{
+	const char *given;
+	const char *match;
+	int			distance;
+} FlussNearestName;
+
+extern void FlussNearest(FlussNearestName *nearest, const char *candidate);
 
 /* --------------------------------------------------------------- bridge.c */
 
@@ -125,7 +160,7 @@ extern fluss_host FlussHost(MemoryContext context);
  * becomes the cancel, termination or other error that interrupted it.
  */
 extern void FlussRaise(const fluss_error *err, const char *relname)
-			pg_attribute_noreturn();
+			__attribute__((noreturn));
 
 /* Runs a client call and reports its failure. */
 #define FLUSS_CALL(call, err, relname) \
@@ -170,18 +205,6 @@ extern bool FlussRecallFailure(FlussConnection *conn, Oid relid,
 
 /* ------------------------------------------------------------- relation.c */
 
-typedef enum FlussMetadata
-{
-	FLUSS_META_NONE,			/* an ordinary column */
-	FLUSS_META_BUCKET,			/* integer */
-	FLUSS_META_LOG_OFFSET,		/* bigint */
-	FLUSS_META_COMMIT_TIMESTAMP,	/* timestamptz */
-	FLUSS_META_CHANGE_TYPE,		/* text */
-	FLUSS_META_PARTITION,		/* text */
-	FLUSS_META_TABLE_ID,		/* bigint */
-	FLUSS_META_PARTITION_ID		/* bigint */
-} FlussMetadata;
-
 /* One attribute of a foreign table; dropped ones have remote_name NULL. */
 typedef struct FlussAttribute
 {
@@ -218,6 +241,8 @@ extern FlussRelation *FlussRelationLocal(Oid relid, MemoryContext context);
 extern FlussRelation *FlussRelationOpen(Oid relid, Oid userid,
 										MemoryContext context,
 										fluss_error *err);
+/* Position of the remote column of that name, or -1. */
+extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussAttributeUsable(FlussRelation *rel, AttrNumber attnum);
@@ -225,6 +250,32 @@ extern bool FlussIsKeyed(const FlussRelation *rel);
 
 /* -------------------------------------------------------------- typemap.c */
 
+/* How values of a Fluss type become values of a PostgreSQL type and back. */
+typedef enum FlussConversion
+{
+	FLUSS_CONVERT_NONE,			/* not at all */
+	FLUSS_CONVERT_BOOL,
+	FLUSS_CONVERT_INT2,
+	FLUSS_CONVERT_INT4,
+	FLUSS_CONVERT_INT8,
+	FLUSS_CONVERT_INT_NUMERIC,
+	FLUSS_CONVERT_FLOAT4,
+	FLUSS_CONVERT_FLOAT8,
+	FLUSS_CONVERT_DECIMAL,
+	FLUSS_CONVERT_TEXT,
+	FLUSS_CONVERT_VARCHAR,
+	FLUSS_CONVERT_BPCHAR,
+	FLUSS_CONVERT_JSON,
+	FLUSS_CONVERT_JSONB,
+	FLUSS_CONVERT_BYTEA,
+	FLUSS_CONVERT_UUID,
+	FLUSS_CONVERT_DATE,
+	FLUSS_CONVERT_TIME,
+	FLUSS_CONVERT_TIMESTAMP,
+	FLUSS_CONVERT_TIMESTAMPTZ
+} FlussConversion;
+
+extern FlussConversion FlussConversionFor(const fluss_type *type, Oid pgtype);
 /* True when values of the Fluss type can be shown as the PostgreSQL type. */
 extern bool FlussTypeAccepts(const fluss_type *type, Oid pgtype);
 /*
@@ -234,6 +285,14 @@ extern bool FlussTypeAccepts(const fluss_type *type, Oid pgtype);
 extern void FlussTypeFromPg(const char *column, Oid pgtype, int32 typmod,
 							bool not_null, const char *fluss_type_option,
 							fluss_type *type);
+#define FLUSS_MAX_PRECISION 38	/* of a DECIMAL */
+
+/* The parts of a numeric's typmod, which must not be -1. */
+#define FlussNumericPrecision(typmod) \
+	((int) ((((typmod) - VARHDRSZ) >> 16) & 0xffff))
+#define FlussNumericScale(typmod) \
+	((int) (((((typmod) - VARHDRSZ) & 0x7ff) ^ 1024) - 1024))
+
 /*
  * Equal keys have equal bytes: no for floating point, TIMESTAMP(>6), bpchar,
  * types without a usable equality, collations that are not deterministic, and
@@ -249,11 +308,13 @@ typedef struct FlussConverter
 	const FlussRelation *rel;
 	const FlussAttribute *attr;
 	const fluss_type *type;		/* of the remote column */
-	int			kind;			/* private to convert.c */
+	FlussConversion kind;
 	FlussInvalidText invalid_text;
-	int64		limit;			/* private: typmod, scale factor, ... */
+	int64		limit;			/* private: characters, microseconds, ... */
 } FlussConverter;
 
+/* Milliseconds since 1970-01-01 UTC, rounded down. */
+extern int64 FlussTimestampToMillis(TimestampTz timestamp);
 extern void FlussConverterInit(FlussConverter *conv, const FlussRelation *rel,
 							   AttrNumber attnum);
 /*
@@ -524,6 +585,15 @@ extern int	flussIsForeignRelUpdatable(Relation rel);
 extern void flussExplainForeignModify(ModifyTableState *mtstate,
 									  ResultRelInfo *rri, List *fdw_private,
 									  int subplan_index, ExplainState *es);
+
+/* A run of offsets that the last writing statement of the session wrote. */
+typedef struct FlussWrittenRun
+{
+	int64		table_id;
+	fluss_write_run run;
+} FlussWrittenRun;
+
+extern const FlussWrittenRun *FlussLastWrite(int *nruns);
 
 /* -------------------------------------------------------------- explain.c */
 

@@ -1,0 +1,43 @@
+/*
+ * convert.h
+ *	  What both directions of converting values share.
+ *
+ * No value is changed in silence: what the other side cannot hold is an error
+ * that names the column, and never the value.  The one exception is documented:
+ * Fluss timestamps lose what lies below the microsecond.
+ */
+#ifndef FLUSS_CONVERT_H
+#define FLUSS_CONVERT_H
+
+#include "fluss_fdw.h"
+
+#include "datatype/timestamp.h"
+
+/*
+ * Fluss counts days and milliseconds from 1970-01-01, PostgreSQL days and
+ * microseconds from 2000-01-01.
+ */
+#define FLUSS_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define FLUSS_EPOCH_MILLIS	(FLUSS_EPOCH_DAYS * INT64CONST(86400000))
+#define FLUSS_EPOCH_USECS		(FLUSS_EPOCH_DAYS * USECS_PER_DAY)
+
+/* "value of column ... of foreign table ..." and why it is refused. */
+extern void FlussRefuseValue(const FlussConverter *conv, int sqlstate,
+							 const char *why) pg_attribute_noreturn();
+
+/* Makes errors of core's own conversions name the column. */
+extern void FlussPushColumnContext(ErrorContextCallback *callback,
+								   const FlussConverter *conv);
+extern void FlussPopColumnContext(ErrorContextCallback *callback);
+
+static inline int128
+FlussPowerOfTen(int exponent)
+{
+	int128		power = 1;
+
+	while (exponent-- > 0)
+		power *= 10;
+	return power;
+}
+
+#endif							/* FLUSS_CONVERT_H */

@@ -1,0 +1,242 @@
+/*
+ * relation.c
+ *	  A foreign table bound to its Fluss table.
+ *
+ * Columns are bound by name, never by position.  That a remote column is
+ * missing or of another type is only an error once the column is used, so a
+ * table whose schema has drifted still answers for the rest.
+ */
+#include "fluss_fdw.h"
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* The one type that each metadata column has, by FlussMetadata. */
+static const Oid metadata_types[] = {
+	[FLUSS_META_NONE] = InvalidOid,
+	[FLUSS_META_BUCKET] = INT4OID,
+	[FLUSS_META_LOG_OFFSET] = INT8OID,
+	[FLUSS_META_COMMIT_TIMESTAMP] = TIMESTAMPTZOID,
+	[FLUSS_META_CHANGE_TYPE] = TEXTOID,
+	[FLUSS_META_PARTITION] = TEXTOID,
+	[FLUSS_META_TABLE_ID] = INT8OID,
+	[FLUSS_META_PARTITION_ID] = INT8OID
+};
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+static void
+describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
+{
+	FlussColumnOptions options;
+
+	attr->attnum = form->attnum;
+	attr->remote = -1;
+	if (form->attisdropped)
+		return;
+	FlussGetColumnOptions(relid, form->attnum, &options);
+	attr->name = pstrdup(NameStr(form->attname));
+	attr->remote_name = options.column_name ? options.column_name : attr->name;
+	attr->type = form->atttypid;
+	attr->typmod = form->atttypmod;
+	attr->collation = form->attcollation;
+	attr->metadata = options.metadata;
+}
+
+FlussRelation *
+FlussRelationLocal(Oid relid, MemoryContext context)
+{
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Relation	relation = table_open(relid, NoLock);
+	TupleDesc	desc = RelationGetDescr(relation);
+	FlussRelation *rel = palloc0(sizeof(*rel));
+
+	rel->relid = relid;
+	rel->name = pstrdup(RelationGetRelationName(relation));
+	rel->options = FlussGetTableOptions(relid);
+	if (rel->options->database_name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+				 errmsg("foreign table \"%s\" has no Fluss database",
+						rel->name),
+				 errhint("Set the option \"database_name\" of the foreign table or of its server.")));
+	rel->natts = desc->natts;
+	rel->attrs = palloc0(sizeof(FlussAttribute) * Max(desc->natts, 1));
+	for (int i = 0; i < desc->natts; i++)
+		describe_attribute(relid, TupleDescAttr(desc, i), &rel->attrs[i]);
+	table_close(relation, NoLock);
+	MemoryContextSwitchTo(caller);
+	return rel;
+}
+
+int
+FlussRemoteColumn(const fluss_table *table, const char *name)
+{
+	const fluss_schema *schema = table->schema;
+
+	for (int i = 0; i < schema->ncolumns; i++)
+	{
+		if (strcmp(schema->columns[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * Finds each attribute's remote column.  Both sides mostly have the same
+ * order, so the column after the last one found is tried first.
+ */
+static void
+bind_columns(FlussRelation *rel)
+{
+	const fluss_schema *schema = rel->table->schema;
+	int			next = 0;
+
+	for (int i = 0; i < rel->natts; i++)
+	{
+		FlussAttribute *attr = &rel->attrs[i];
+
+		if (attr->remote_name == NULL || attr->metadata != FLUSS_META_NONE)
+			continue;
+		if (next < schema->ncolumns &&
+			strcmp(schema->columns[next].name, attr->remote_name) == 0)
+			attr->remote = next;
+		else
+			attr->remote = FlussRemoteColumn(rel->table, attr->remote_name);
+		if (attr->remote >= 0)
+			next = attr->remote + 1;
+	}
+}
+
+static void
+refuse_partitioned(const FlussRelation *rel)
+{
+	if (rel->table->npartition_key > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("partitioned Fluss tables are not supported yet"),
+				 errdetail("The Fluss table \"%s.%s\" of foreign table \"%s\" is partitioned.",
+						   rel->table->database, rel->table->name, rel->name)));
+}
+
+FlussRelation *
+FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
+				  fluss_error *err)
+{
+	FlussRelation *rel = FlussRelationLocal(relid, context);
+	Oid			serverid = GetForeignTable(relid)->serverid;
+	fluss_error local;
+	fluss_status status;
+
+	rel->conn = FlussGetConnection(userid, serverid, context);
+	FlussCloseOnReset(context, release_table, (void **) &rel->table);
+	fluss_error_init(&local);
+	/* what planning just waited for in vain is not waited for again */
+	if (err == NULL && FlussRecallFailure(rel->conn, relid, &local))
+		FlussRaise(&local, rel->name);
+	status = fluss_table_open(rel->conn->client, rel->options->database_name,
+							  rel->options->table_name, false, &rel->table,
+							  &local);
+	if (status == FLUSS_OK)
+	{
+		refuse_partitioned(rel);
+		bind_columns(rel);
+	}
+	else if (err == NULL || status == FLUSS_INTERRUPTED)
+		FlussRaise(&local, rel->name);
+	else
+		*err = local;
+	return rel;
+}
+
+static void
+raise_missing_column(FlussRelation *rel, const FlussAttribute *attr)
+{
+	const fluss_schema *schema = rel->table->schema;
+	FlussNearestName nearest = {attr->remote_name, NULL, 0};
+
+	for (int i = 0; i < schema->ncolumns; i++)
+		FlussNearest(&nearest, schema->columns[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
+			 errmsg("column \"%s\" does not exist in Fluss table \"%s.%s\"",
+					attr->remote_name, rel->table->database, rel->table->name),
+			 errdetail("Column \"%s\" of foreign table \"%s\" stands for it.",
+					   attr->name, rel->name),
+			 nearest.match != NULL ?
+			 errhint("Perhaps you meant the column \"%s\"; the option \"column_name\" names it.",
+					 nearest.match) :
+			 errhint("Set the option \"column_name\" of the column, or drop it.")));
+}
+
+static void
+raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
+{
+	const char *pgtype = format_type_be(attr->type);
+	char		type[128];
+
+	if (attr->metadata != FLUSS_META_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+				 errmsg("metadata column \"%s\" of foreign table \"%s\" has type %s, not %s",
+						attr->name, rel->name, pgtype,
+						format_type_be(metadata_types[attr->metadata]))));
+
+	fluss_type_print(&rel->table->schema->columns[attr->remote].type,
+					 type, sizeof(type));
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+			 errmsg("column \"%s\" of foreign table \"%s\" cannot have type %s",
+					attr->name, rel->name, pgtype),
+			 errdetail("The column \"%s\" of Fluss table \"%s.%s\" has type %s.",
+					   attr->remote_name, rel->table->database,
+					   rel->table->name, type)));
+}
+
+/* The column exists on the other side, or needs none, and the types agree. */
+static bool
+has_right_type(const FlussRelation *rel, const FlussAttribute *attr)
+{
+	if (attr->metadata != FLUSS_META_NONE)
+		return attr->type == metadata_types[attr->metadata];
+	return FlussTypeAccepts(&rel->table->schema->columns[attr->remote].type,
+							attr->type);
+}
+
+void
+FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum)
+{
+	const FlussAttribute *attr = &rel->attrs[attnum - 1];
+
+	Assert(attnum > 0 && attnum <= rel->natts && attr->remote_name != NULL);
+	if (attr->metadata == FLUSS_META_NONE && attr->remote < 0)
+		raise_missing_column(rel, attr);
+	if (!has_right_type(rel, attr))
+		raise_wrong_type(rel, attr);
+}
+
+bool
+FlussAttributeUsable(FlussRelation *rel, AttrNumber attnum)
+{
+	const FlussAttribute *attr;
+
+	if (attnum <= 0 || attnum > rel->natts)
+		return false;
+	attr = &rel->attrs[attnum - 1];
+	return attr->remote_name != NULL &&
+		(attr->metadata != FLUSS_META_NONE || attr->remote >= 0) &&
+		has_right_type(rel, attr);
+}
+
+bool
+FlussIsKeyed(const FlussRelation *rel)
+{
+	return rel->table->schema->nprimary_key > 0;
+}
