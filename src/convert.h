@@ -23,7 +23,7 @@
 
 /* "value of column ... of foreign table ..." and why it is refused. */
 extern void FlussRefuseValue(const FlussConverter *conv, int sqlstate,
-							 const char *why) pg_attribute_noreturn();
+							 const char *why) __attribute__((noreturn));
 
 /* Makes errors of core's own conversions name the column. */
 extern void FlussPushColumnContext(ErrorContextCallback *callback,

@@ -24,7 +24,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
 
 /* Fraction of a log that lies past a bound which is not known yet. */
 #define OPEN_RANGE_FRACTION 0.3333333333
@@ -250,12 +249,8 @@ count_keys(PlannerInfo *root, List *key_clauses)
 
 		if (!IsA(clause, ScalarArrayOpExpr))
 			continue;
-#if PG_VERSION_NUM >= 170000
-		keys *= estimate_array_length(root,
-									  lsecond(((ScalarArrayOpExpr *) clause)->args));
-#else
-		keys *= estimate_array_length(lsecond(((ScalarArrayOpExpr *) clause)->args));
-#endif
+		keys *= fluss_estimate_array_length(root,
+											lsecond(((ScalarArrayOpExpr *) clause)->args));
 	}
 	return keys;
 }
