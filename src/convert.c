@@ -32,7 +32,7 @@ FlussRefuseValue(const FlussConverter *conv, int sqlstate, const char *why)
 
 /* PostgreSQL's type cannot hold what Fluss has. */
 static void refuse_read(const FlussConverter *conv, int sqlstate,
-						const char *what) pg_attribute_noreturn();
+						const char *what) __attribute__((noreturn));
 
 static void
 refuse_read(const FlussConverter *conv, int sqlstate, const char *what)
@@ -450,59 +450,20 @@ FlussToDatum(const FlussConverter *conv, const fluss_value *value)
 	elog(ERROR, "column \"%s\" has no conversion", conv->attr->name);
 }
 
-/* Buffers are little endian and may be unaligned. */
-static inline int16
-load16(const uint8_t *data)
-{
-	return (int16) (data[0] | data[1] << 8);
-}
-
-static inline uint32
-load32(const uint8_t *data)
-{
-	return data[0] | data[1] << 8 | data[2] << 16 | (uint32) data[3] << 24;
-}
-
-static inline uint64
-load64(const uint8_t *data)
-{
-	return load32(data) | (uint64) load32(data + 4) << 32;
-}
-
 static inline int64
 view_integer(const fluss_column_view *view, int32_t row)
 {
 	switch (view->type->id)
 	{
 		case FLUSS_TINYINT:
-			return (int8) view->data[row];
+			return fluss_column_int8(view, row);
 		case FLUSS_SMALLINT:
-			return load16(view->data + (size_t) row * 2);
+			return fluss_column_int16(view, row);
 		case FLUSS_BIGINT:
-			return (int64) load64(view->data + (size_t) row * 8);
+			return fluss_column_int64(view, row);
 		default:
-			return (int32) load32(view->data + (size_t) row * 4);
+			return fluss_column_int32(view, row);
 	}
-}
-
-static inline Datum
-view_float4(const fluss_column_view *view, int32_t row)
-{
-	uint32		bits = load32(view->data + (size_t) row * 4);
-	float4		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return Float4GetDatum(value);
-}
-
-static inline Datum
-view_float8(const fluss_column_view *view, int32_t row)
-{
-	uint64		bits = load64(view->data + (size_t) row * 8);
-	float8		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return Float8GetDatum(value);
 }
 
 /* Arrow counts in s, ms, us or ns by the precision of the type. */
@@ -510,7 +471,7 @@ static inline Datum
 view_timestamp(const FlussConverter *conv, const fluss_column_view *view,
 			   int32_t row)
 {
-	int64		count = (int64) load64(view->data + (size_t) row * 8);
+	int64		count = fluss_column_int64(view, row);
 	int32		precision = view->type->precision;
 	int64		usecs = count;
 	bool		overflow = false;
@@ -534,7 +495,7 @@ FlussViewToDatum(const FlussConverter *conv, const fluss_column_view *view,
 	switch (conv->kind)
 	{
 		case FLUSS_CONVERT_BOOL:
-			return BoolGetDatum((view->data[row >> 3] >> (row & 7)) & 1);
+			return BoolGetDatum(fluss_column_boolean(view, row));
 		case FLUSS_CONVERT_INT2:
 			return Int16GetDatum((int16) view_integer(view, row));
 		case FLUSS_CONVERT_INT4:
@@ -542,9 +503,9 @@ FlussViewToDatum(const FlussConverter *conv, const fluss_column_view *view,
 		case FLUSS_CONVERT_INT8:
 			return Int64GetDatum(view_integer(view, row));
 		case FLUSS_CONVERT_FLOAT4:
-			return view_float4(view, row);
+			return Float4GetDatum(fluss_column_float4(view, row));
 		case FLUSS_CONVERT_FLOAT8:
-			return view_float8(view, row);
+			return Float8GetDatum(fluss_column_float8(view, row));
 		case FLUSS_CONVERT_DATE:
 			return datum_of_date(conv, view_integer(view, row));
 		case FLUSS_CONVERT_TIMESTAMP:

@@ -156,6 +156,32 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 	return rel;
 }
 
+/*
+ * A column may have been added since the description was cached: asks once
+ * more before it counts as missing.  Columns are only ever added at the end,
+ * so positions bound before stay right.
+ */
+static void
+refresh_columns(FlussRelation *rel)
+{
+	fluss_table *old = rel->table;
+	fluss_table *fresh = NULL;
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(rel->conn->client, old->database, old->name,
+								true, &fresh, &err),
+			   err, rel->name);
+	if (fresh->table_id != old->table_id)
+	{
+		fluss_table_release(fresh);
+		return;
+	}
+	rel->table = fresh;
+	fluss_table_release(old);
+	bind_columns(rel);
+}
+
 static void
 raise_missing_column(FlussRelation *rel, const FlussAttribute *attr)
 {
@@ -216,6 +242,8 @@ FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum)
 	const FlussAttribute *attr = &rel->attrs[attnum - 1];
 
 	Assert(attnum > 0 && attnum <= rel->natts && attr->remote_name != NULL);
+	if (attr->metadata == FLUSS_META_NONE && attr->remote < 0)
+		refresh_columns(rel);
 	if (attr->metadata == FLUSS_META_NONE && attr->remote < 0)
 		raise_missing_column(rel, attr);
 	if (!has_right_type(rel, attr))
