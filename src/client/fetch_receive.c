@@ -495,16 +495,14 @@ fluss_fetch_failed(fluss_scan *scan, fetch_answer *answer,
 static fluss_status
 accept_failure(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
 {
-	fluss_error cause = *fluss_request_error(answer->request);
+	fluss_error cause;
 
+	fluss_retry_cause(answer->request, answer->sent_ms, scan->entered_ms,
+					  &cause);
 	fluss_request_free(answer->request);
 	answer->request = NULL;
 	answer->current = answer->nparts;
 	scan->nrequests--;
-	/* the caller was away: nobody looked whether the answer came in time */
-	if (cause.status == FLUSS_TIMED_OUT &&
-		answer->sent_ms < scan->entered_ms)
-		cause.status = FLUSS_SEND_FAILED;
 	return fluss_fetch_failed(scan, answer, &cause, err);
 }
 

@@ -28,6 +28,7 @@ typedef struct kvscan_read
 	kvscan_stage stage;
 	fluss_arena arena;			/* the answer's records */
 	fluss_request *request;		/* while in flight */
+	int64_t		sent_ms;
 	int32_t		bucket;
 	int64_t		limit;
 	fluss_retry retry;
@@ -50,6 +51,7 @@ struct fluss_kvscan
 	kvscan_read reads[2];
 	int			current;		/* the one to read; the other is ahead */
 	int64_t		given;			/* rows */
+	int64_t		entered_ms;		/* when the caller came to wait */
 	fluss_buf	body;
 };
 
@@ -202,6 +204,7 @@ send_request(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
 	if (status != FLUSS_OK)
 		return status;
 	scan->counters.requests[FLUSS_REQUEST_LIMIT_SCAN]++;
+	read->sent_ms = scan->host.now_ms(scan->host.arg);
 	if (fluss_request_start(scan->client, node, FLUSS_API_LIMIT_SCAN,
 							scan->body.data, scan->body.size, deadline,
 							&read->request, &cause) == FLUSS_OK)
@@ -347,7 +350,8 @@ receive(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
 		case FLUSS_REQUEST_DONE:
 			return accept_answer(scan, read, err);
 		case FLUSS_REQUEST_FAILED:
-			cause = *fluss_request_error(read->request);
+			fluss_retry_cause(read->request, read->sent_ms, scan->entered_ms,
+							  &cause);
 			fluss_request_free(read->request);
 			read->request = NULL;
 			return fluss_retry_note(&read->retry, scan->client, scan->table,
@@ -382,13 +386,16 @@ wait_for_answer(fluss_kvscan *scan, fluss_error *err)
 static fluss_status
 find_rows(fluss_kvscan *scan, bool *end, fluss_error *err)
 {
+	kvscan_read *read = &scan->reads[scan->current];
 	fluss_status status = FLUSS_OK;
 
 	*end = false;
+	if (read->stage == KVSCAN_READING && read->rows.done < read->rows.count)
+		return ask_for_rows(scan, err);
+	scan->entered_ms = scan->host.now_ms(scan->host.arg);
 	while (status == FLUSS_OK)
 	{
-		kvscan_read *read = &scan->reads[scan->current];
-
+		read = &scan->reads[scan->current];
 		if (read->stage == KVSCAN_READING)
 		{
 			if (read->rows.done < read->rows.count)

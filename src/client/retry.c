@@ -103,6 +103,15 @@ fluss_retry_note(fluss_retry *retry, fluss_client *client, fluss_table *table,
 	return FLUSS_OK;
 }
 
+void
+fluss_retry_cause(const fluss_request *request, int64_t sent_ms,
+				  int64_t entered_ms, fluss_error *cause)
+{
+	*cause = *fluss_request_error(request);
+	if (cause->status == FLUSS_TIMED_OUT && sent_ms < entered_ms)
+		cause->status = FLUSS_SEND_FAILED;
+}
+
 fluss_status
 fluss_refuse_partitioned(const fluss_table *table, fluss_error *err)
 {

@@ -41,6 +41,14 @@ FLUSS_MUST_CHECK fluss_status fluss_retry_pause(fluss_retry *retry,
 												const fluss_error *cause,
 												fluss_error *err);
 
+/*
+ * Why a request failed.  One that timed out while its owner did not look
+ * (sent before entered_ms, when the owner came back) counts as lost, not as
+ * late.
+ */
+void fluss_retry_cause(const fluss_request *request, int64_t sent_ms,
+					   int64_t entered_ms, fluss_error *cause);
+
 /* Refuses, by name, a table that the data paths cannot handle. */
 FLUSS_MUST_CHECK fluss_status fluss_refuse_partitioned(const fluss_table *table,
 													   fluss_error *err);

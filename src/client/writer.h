@@ -1,0 +1,149 @@
+/*
+ * writer.h
+ *	  The inside of a writer: writer.c, writer_batch.c and writer_send.c.
+ *
+ * Rows gather in one open batch a bucket.  A closed batch waits in its
+ * bucket's queue, in sequence order, from its closing to its acknowledgement;
+ * its bytes do not change after the first sending, so that sending them again
+ * is safe for an idempotent writer.
+ *
+ * writer->buffered counts open and closed batches; the bytes of a request on
+ * its way are a copy that the transport owns.
+ */
+#ifndef FLUSS_WRITER_H
+#define FLUSS_WRITER_H
+
+#include "batch.h"
+#include "cluster.h"
+#include "retry.h"
+#include "row.h"
+#include "rpc.h"
+
+#define FLUSS_NO_WRITER		((int64_t) -1)
+
+typedef struct write_batch write_batch;
+struct write_batch
+{
+	write_batch *next;			/* in its bucket's queue, or spare */
+	fluss_buf	bytes;
+	int32_t		rows;
+	int64_t		writer_id;		/* FLUSS_NO_WRITER: not stamped */
+	int32_t		sequence;
+	bool		in_flight;
+	bool		sent;			/* at least once */
+	bool		maybe_written;	/* a sending ended without an answer */
+};
+
+typedef struct write_bucket
+{
+	int32_t		bucket;
+
+	/* the open batch: a builder for log tables, records else */
+	fluss_arrow_builder *builder;	/* made at first use */
+	fluss_buf	records;
+	int32_t		open_rows;
+	size_t		open_size;
+
+	write_batch *first;			/* closed, not acknowledged */
+	write_batch *last;
+	int			nin_flight;
+	fluss_retry retry;			/* of the first batch */
+
+	int64_t		acked_rows;
+	int64_t		acked_writer;	/* newest acknowledged sequence, and whose */
+	int32_t		acked_sequence;
+	int64_t		void_writer;	/* its sequences here have come to nothing */
+	fluss_buf	runs;			/* of fluss_write_run, ascending */
+} write_bucket;
+
+/* One batch of a bucket in a request. */
+typedef struct write_part
+{
+	write_bucket *bucket;
+	write_batch *batch;
+	bool		answered;
+} write_part;
+
+typedef struct write_call write_call;
+struct write_call
+{
+	write_call *next;			/* or spare */
+	fluss_request *request;
+	int64_t		sent_ms;
+	write_part *parts;			/* room for one a bucket */
+	int			nparts;
+};
+
+struct fluss_writer
+{
+	fluss_host	host;
+	fluss_arena arena;			/* holds the struct itself */
+	fluss_client *client;
+	fluss_table *table;
+	fluss_writer_options options;
+	fluss_counters counters;
+	bool		keyed;			/* a primary key table */
+	const bool *targeted;		/* by column; NULL: whole rows */
+	const fluss_type **types;	/* of all columns */
+	fluss_key_encoder key_encoder;
+	fluss_key_encoder bucket_encoder;
+	fluss_value *row;			/* scratch, by column */
+	fluss_buf	key;			/* scratch */
+	fluss_buf	bytes;			/* scratch */
+
+	write_bucket *buckets;		/* by bucket id */
+	int			nbuckets;
+	int32_t		sticky;			/* bucket of rows without a bucket key */
+	uint64_t	random;
+	int64_t		buffered;
+	int			nclosed;		/* batches in queues */
+
+	write_call *calls;			/* in flight */
+	write_batch *spare_batches;
+	write_call *spare_calls;
+	fluss_write_bucket *asks;	/* scratch, one a bucket */
+	fluss_buf	body;
+	fluss_buf	all_runs;		/* what fluss_writer_runs gave */
+	int64_t		entered_ms;		/* when the caller came in */
+	bool		failed;			/* rows are lost: see error */
+	fluss_error error;
+};
+
+/* in writer_batch.c */
+FLUSS_MUST_CHECK fluss_status fluss_write_choose_bucket(fluss_writer *writer,
+														const fluss_value *row,
+														write_bucket **bucket,
+														fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_write_add_row(fluss_writer *writer,
+												  write_bucket *bucket,
+												  const fluss_value *row,
+												  fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_write_add_delete(fluss_writer *writer,
+													 write_bucket *bucket,
+													 const fluss_value *row,
+													 fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_write_close_batch(fluss_writer *writer,
+													  write_bucket *bucket,
+													  fluss_error *err);
+
+/* in writer_send.c */
+/* Sends what can be sent, takes in what is answered; does not wait. */
+FLUSS_MUST_CHECK fluss_status fluss_write_serve(fluss_writer *writer,
+												fluss_error *err);
+/* The same after waiting for an answer or the end of a pause. */
+FLUSS_MUST_CHECK fluss_status fluss_write_wait(fluss_writer *writer,
+											   fluss_error *err);
+void		fluss_write_call_free(fluss_writer *writer, write_call *call);
+
+/* in writer_ack.c */
+FLUSS_MUST_CHECK fluss_status fluss_write_accept(fluss_writer *writer,
+												 write_call *call,
+												 fluss_error *err);
+/* All batches of a call that could not be sent or got no answer. */
+FLUSS_MUST_CHECK fluss_status fluss_write_refused(fluss_writer *writer,
+												  write_call *call,
+												  const fluss_error *cause,
+												  bool maybe_written,
+												  fluss_error *err);
+
+#endif							/* FLUSS_WRITER_H */
