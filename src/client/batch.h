@@ -18,7 +18,7 @@ typedef struct fluss_log_batch
 	int32_t		schema_id;
 	int32_t		record_count;
 	bool		append_only;
-	bool		arrow;			/* told from the bytes, not from the table */
+	bool		arrow;			/* as the bytes look, whatever the table says */
 	const uint8_t *records;
 	size_t		records_size;
 	size_t		total_size;		/* of the batch */
@@ -28,6 +28,8 @@ typedef struct fluss_log_batch
  * Looks at the batch at data.  *complete is false, and FLUSS_OK returned, when
  * size does not hold all of it (a raw fetch ends in a torn batch).  Checks
  * every length and, when asked, the CRC; a projected batch has a stale one.
+ * On failure base_offset and next_offset are set as far as they could be told,
+ * else -1.
  */
 FLUSS_MUST_CHECK fluss_status fluss_log_batch_open(const uint8_t *data,
 												   size_t size, bool check_crc,
@@ -40,9 +42,10 @@ FLUSS_MUST_CHECK fluss_status fluss_log_batch_open(const uint8_t *data,
  * fields are the positions in written that the bytes hold, ascending (a
  * projected fetch), or NULL when they hold all its columns.  source[i] is the
  * position in written of wanted column i, or -1: an all-null view.  types[i]
- * is its type for the reader.  Row layouts (INDEXED, COMPACTED) become columns
- * here, whatever the table's format says.  change_types is NULL for append-only
- * batches.
+ * is its type for the reader.  Records in a row layout become columns here: an
+ * append-only batch may have one whatever the table's format says.
+ * change_types is NULL for append-only batches.  Memory past max_bytes is
+ * FLUSS_MEMORY_CAP.
  */
 FLUSS_MUST_CHECK fluss_status fluss_log_batch_columns(fluss_arena *arena,
 													  const fluss_log_batch *batch,

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FLUSS_MUST_CHECK __attribute__((warn_unused_result))
 
@@ -273,9 +274,9 @@ typedef struct fluss_table
 	fluss_lake	lake;
 	bool		has_lake_format;	/* table.datalake.format present */
 	const char *comment;		/* or NULL */
-	int32_t		nproperties;	/* properties, then custom properties */
+	int32_t		nproperties;
 	int32_t		ncustom_properties;
-	const fluss_property *properties;
+	const fluss_property *properties;	/* nproperties, then the custom ones */
 	int64_t		created_ms;
 	int64_t		modified_ms;
 } fluss_table;
@@ -422,6 +423,109 @@ fluss_column_is_null(const fluss_column_view *view, int32_t row)
 /* Reads one value; bytes point into the batch. */
 void fluss_column_value(const fluss_column_view *view, int32_t row,
 						fluss_value *value);
+
+/*
+ * The same for loops that looked at the type once.  The value must not be
+ * NULL.  TIME is an int32 up to precision 3 and an int64 above, TIMESTAMP and
+ * TIMESTAMP_LTZ are int64; both count units of 10^-fluss_type_digits seconds.
+ */
+static inline int
+fluss_type_digits(const fluss_type *type)
+{
+	return (type->precision + 2) / 3 * 3;
+}
+
+static inline bool
+fluss_column_boolean(const fluss_column_view *view, int32_t row)
+{
+	return (view->data[row >> 3] >> (row & 7) & 1) != 0;
+}
+
+static inline int8_t
+fluss_column_int8(const fluss_column_view *view, int32_t row)
+{
+	return (int8_t) view->data[row];
+}
+
+static inline int16_t
+fluss_column_int16(const fluss_column_view *view, int32_t row)
+{
+	uint16_t	v;
+
+	memcpy(&v, view->data + (size_t) row * sizeof(v), sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap16(v);
+#endif
+	return (int16_t) v;
+}
+
+static inline int32_t
+fluss_column_int32(const fluss_column_view *view, int32_t row)
+{
+	uint32_t	v;
+
+	memcpy(&v, view->data + (size_t) row * sizeof(v), sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return (int32_t) v;
+}
+
+static inline int64_t
+fluss_column_int64(const fluss_column_view *view, int32_t row)
+{
+	uint64_t	v;
+
+	memcpy(&v, view->data + (size_t) row * sizeof(v), sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return (int64_t) v;
+}
+
+static inline float
+fluss_column_float4(const fluss_column_view *view, int32_t row)
+{
+	int32_t		bits = fluss_column_int32(view, row);
+	float		v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static inline double
+fluss_column_float8(const fluss_column_view *view, int32_t row)
+{
+	int64_t		bits = fluss_column_int64(view, row);
+	double		v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* CHAR, STRING, BYTES and BINARY; the bytes point into the batch. */
+static inline fluss_bytes
+fluss_column_bytes(const fluss_column_view *view, int32_t row)
+{
+	fluss_bytes bytes;
+	uint32_t	bounds[2];
+
+	if (view->offsets == NULL)
+	{
+		bytes.size = (size_t) view->type->length;
+		bytes.data = view->data + (size_t) row * bytes.size;
+		return bytes;
+	}
+	memcpy(bounds, view->offsets + (size_t) row * sizeof(uint32_t),
+		   sizeof(bounds));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	bounds[0] = __builtin_bswap32(bounds[0]);
+	bounds[1] = __builtin_bswap32(bounds[1]);
+#endif
+	bytes.data = view->data + bounds[0];
+	bytes.size = bounds[1] - bounds[0];
+	return bytes;
+}
 
 /* ------------------------------------------------------------ counters */
 
