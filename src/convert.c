@@ -466,22 +466,28 @@ view_integer(const fluss_column_view *view, int32_t row)
 	}
 }
 
-/* Arrow counts in s, ms, us or ns by the precision of the type. */
 static inline Datum
 view_timestamp(const FlussConverter *conv, const fluss_column_view *view,
 			   int32_t row)
 {
 	int64		count = fluss_column_int64(view, row);
-	int32		precision = view->type->precision;
 	int64		usecs = count;
 	bool		overflow = false;
 
-	if (precision == 0)
-		overflow = pg_mul_s64_overflow(count, USECS_PER_SEC, &usecs);
-	else if (precision <= 3)
-		overflow = pg_mul_s64_overflow(count, 1000, &usecs);
-	else if (precision > 6)
-		usecs = count / 1000 - (count % 1000 < 0);
+	switch (fluss_type_digits(view->type))
+	{
+		case 0:
+			overflow = pg_mul_s64_overflow(count, USECS_PER_SEC, &usecs);
+			break;
+		case 3:
+			overflow = pg_mul_s64_overflow(count, 1000, &usecs);
+			break;
+		case 9:
+			usecs = count / 1000 - (count % 1000 < 0);
+			break;
+		default:
+			break;
+	}
 	overflow = overflow || pg_sub_s64_overflow(usecs, FLUSS_EPOCH_USECS, &usecs);
 	return datum_of_timestamp(conv, usecs, overflow);
 }

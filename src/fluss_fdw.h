@@ -586,13 +586,27 @@ extern void flussExplainForeignModify(ModifyTableState *mtstate,
 									  ResultRelInfo *rri, List *fdw_private,
 									  int subplan_index, ExplainState *es);
 
-/* A run of offsets that the last writing statement of the session wrote. */
+/* ----------------------------------------------------------- last_write.c */
+
+/* A run of offsets that a statement wrote. */
 typedef struct FlussWrittenRun
 {
 	int64		table_id;
 	fluss_write_run run;
 } FlussWrittenRun;
 
+/* What one statement has written so far, with all its targets. */
+typedef struct FlussStatement FlussStatement;
+
+/* Counts one more target of the statement that runs in estate. */
+extern FlussStatement *FlussStatementJoin(EState *estate);
+/*
+ * A target is done and acknowledged.  With its last one the statement becomes
+ * the session's last write.
+ */
+extern void FlussStatementLeave(FlussStatement *statement, int64 table_id,
+								fluss_writer *writer);
+/* Runs of the last writing statement; they live until the next one ends. */
 extern const FlussWrittenRun *FlussLastWrite(int *nruns);
 
 /* -------------------------------------------------------------- explain.c */
@@ -601,5 +615,28 @@ extern void flussExplainForeignScan(ForeignScanState *node, ExplainState *es);
 /* "fetch 3, lookup 1" and the other counters, for ANALYZE. */
 extern void FlussExplainCounters(const fluss_counters *counters,
 								 ExplainState *es);
+
+/* ------------------------------------------------- admin.c, admin_info.c */
+
+/* What a function of ours is about: a Fluss table, a database or a server. */
+typedef struct FlussTarget
+{
+	MemoryContext context;		/* of the call; holds the connection open */
+	MemoryContext caller;
+	FlussConnection *conn;
+	FlussRelation *rel;			/* or NULL: named by server and names */
+	const char *database;
+	const char *table;
+} FlussTarget;
+
+/*
+ * The target of a foreign table or of names.  Checks that the first argument
+ * may be used so: mode is ACL_SELECT, or 0 for its owner only; servers are
+ * always checked for USAGE.  Leaves the target's context current.
+ */
+extern void FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode);
+extern void FlussTargetOpenServer(FlussTarget *target, const char *server,
+								  const char *database, const char *table);
+extern void FlussTargetClose(FlussTarget *target);
 
 #endif							/* FLUSS_FDW_H */

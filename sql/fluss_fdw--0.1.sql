@@ -1,0 +1,106 @@
+-- Complain when this script is run by psql and not by CREATE EXTENSION.
+\echo Use "CREATE EXTENSION fluss_fdw" to load this file. \quit
+
+CREATE FUNCTION fluss_fdw_handler() RETURNS fdw_handler
+    LANGUAGE C STRICT
+    AS 'MODULE_PATHNAME', 'fluss_fdw_handler';
+
+CREATE FUNCTION fluss_fdw_validator(options text[], catalog oid) RETURNS void
+    LANGUAGE C STRICT
+    AS 'MODULE_PATHNAME', 'fluss_fdw_validator';
+
+CREATE FOREIGN DATA WRAPPER fluss_fdw
+    HANDLER fluss_fdw_handler
+    VALIDATOR fluss_fdw_validator;
+COMMENT ON FOREIGN DATA WRAPPER fluss_fdw IS 'Apache Fluss';
+
+-- What changes a cluster takes effect at once: not even a rollback undoes it.
+
+CREATE FUNCTION fluss_create_database(
+    server name, name text, comment text DEFAULT NULL,
+    if_not_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_create_database';
+COMMENT ON FUNCTION fluss_create_database(name, text, text, boolean)
+    IS 'creates a Fluss database';
+REVOKE EXECUTE ON FUNCTION fluss_create_database(name, text, text, boolean)
+    FROM PUBLIC;
+
+CREATE FUNCTION fluss_drop_database(
+    server name, name text, cascade boolean DEFAULT false,
+    if_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_database';
+COMMENT ON FUNCTION fluss_drop_database(name, text, boolean, boolean)
+    IS 'drops a Fluss database, with cascade also its tables';
+REVOKE EXECUTE ON FUNCTION fluss_drop_database(name, text, boolean, boolean)
+    FROM PUBLIC;
+
+CREATE FUNCTION fluss_create_table(
+    foreign_table regclass, primary_key text[] DEFAULT NULL,
+    bucket_key text[] DEFAULT NULL, bucket_count integer DEFAULT NULL,
+    partitioned_by text[] DEFAULT NULL, properties jsonb DEFAULT NULL,
+    comment text DEFAULT NULL, if_not_exists boolean DEFAULT false)
+    RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_create_table';
+COMMENT ON FUNCTION fluss_create_table(
+    regclass, text[], text[], integer, text[], jsonb, text, boolean)
+    IS 'creates the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_drop_table(
+    foreign_table regclass, if_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_table';
+COMMENT ON FUNCTION fluss_drop_table(regclass, boolean)
+    IS 'drops the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_drop_table(
+    server name, database_name text, table_name text,
+    if_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_table_by_name';
+COMMENT ON FUNCTION fluss_drop_table(name, text, text, boolean)
+    IS 'drops a Fluss table';
+REVOKE EXECUTE ON FUNCTION fluss_drop_table(name, text, text, boolean)
+    FROM PUBLIC;
+
+-- Information.  Restricted: connections and pinned ends are the leader's.
+
+CREATE FUNCTION fluss_buckets(
+    foreign_table regclass,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT bucket integer, OUT leader integer, OUT replicas integer[],
+    OUT earliest_offset bigint, OUT latest_offset bigint,
+    OUT row_count bigint) RETURNS SETOF record
+    LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_buckets';
+COMMENT ON FUNCTION fluss_buckets(regclass)
+    IS 'buckets of a foreign table, with the ends that scans of the same statement have';
+
+CREATE FUNCTION fluss_buckets(
+    server name, database_name text, table_name text,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT bucket integer, OUT leader integer, OUT replicas integer[],
+    OUT earliest_offset bigint, OUT latest_offset bigint,
+    OUT row_count bigint) RETURNS SETOF record
+    LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_buckets_by_name';
+COMMENT ON FUNCTION fluss_buckets(name, text, text)
+    IS 'buckets of a Fluss table, with the ends that scans of the same statement have';
+
+CREATE FUNCTION fluss_last_write(
+    OUT table_id bigint, OUT partition_id bigint, OUT bucket integer,
+    OUT first_offset bigint, OUT last_offset bigint, OUT rows bigint)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_last_write';
+COMMENT ON FUNCTION fluss_last_write()
+    IS 'runs of offsets that the last writing statement of the session wrote';
+
+CREATE FUNCTION fluss_fdw_version(OUT name text, OUT version text)
+    RETURNS SETOF record
+    LANGUAGE C STRICT STABLE PARALLEL SAFE ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_version';
+COMMENT ON FUNCTION fluss_fdw_version()
+    IS 'versions of the extension and of the libraries it uses';

@@ -1,0 +1,305 @@
+/*
+ * admin_info.c
+ *	  Functions that tell about a Fluss cluster, the session and ourselves.
+ *
+ * They need SELECT on the foreign table, or USAGE on the server.
+ */
+#include "fluss_fdw.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+/* ---------------------------------------------------------------- buckets */
+
+/* Buckets of one partition, or of a table without any, and what is known. */
+typedef struct BucketGroup
+{
+	const fluss_bucket_info *info;
+	int			n;
+	int32_t    *buckets;		/* their numbers */
+	int64_t    *earliest;
+	int64_t    *latest;
+	int64_t    *rows;
+} BucketGroup;
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+static int
+compare_buckets(const void *a, const void *b)
+{
+	const fluss_bucket_info *x = a;
+	const fluss_bucket_info *y = b;
+
+	if (x->partition_id != y->partition_id)
+		return x->partition_id < y->partition_id ? -1 : 1;
+	return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
+}
+
+/* A copy that later calls of the client do not touch, in order. */
+static fluss_bucket_info *
+copy_buckets(const fluss_bucket_info *buckets, int n)
+{
+	fluss_bucket_info *copy = palloc(sizeof(*copy) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+	{
+		int32_t    *replicas = palloc(sizeof(int32_t) *
+									  Max(buckets[i].nreplicas, 1));
+
+		for (int j = 0; j < buckets[i].nreplicas; j++)
+			replicas[j] = buckets[i].replicas[j];
+		copy[i] = buckets[i];
+		copy[i].replicas = replicas;
+	}
+	qsort(copy, n, sizeof(*copy), compare_buckets);
+	return copy;
+}
+
+/*
+ * The ends at which the scans of this statement stop: those that are pinned
+ * already, and the high watermark of now, pinned for them, for the others.
+ */
+static void
+pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
+{
+	fluss_ends *ends = FlussPinnedEnds(target->conn->serverid,
+									   table->table_id, GetActiveSnapshot());
+	int64_t		partition = group->info->partition_id;
+	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	fluss_error err;
+	int			known = 0;
+
+	while (known < group->n &&
+		   fluss_ends_get(ends, partition, group->buckets[known],
+						  &group->latest[known]))
+		known++;
+	if (known == group->n)
+		return;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_list_offsets(target->conn->client, table,
+								  FLUSS_OFFSET_LATEST, 0, partition,
+								  group->buckets, group->n, false,
+								  group->latest, &err), err, relname);
+	for (int i = 0; i < group->n; i++)
+	{
+		if (group->latest[i] != FLUSS_OFFSET_UNKNOWN)
+			FLUSS_CALL(fluss_ends_pin(ends, partition, group->buckets[i],
+									  group->latest[i], &err), err, relname);
+		(void) fluss_ends_get(ends, partition, group->buckets[i],
+							  &group->latest[i]);
+	}
+}
+
+static void
+ask_group(FlussTarget *target, fluss_table *table, BucketGroup *group)
+{
+	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	fluss_error err;
+	fluss_status status;
+
+	group->buckets = palloc(sizeof(int32_t) * group->n);
+	group->earliest = palloc(sizeof(int64_t) * group->n);
+	group->latest = palloc(sizeof(int64_t) * group->n);
+	group->rows = palloc(sizeof(int64_t) * group->n);
+	for (int i = 0; i < group->n; i++)
+	{
+		group->buckets[i] = group->info[i].bucket;
+		group->rows[i] = FLUSS_OFFSET_UNKNOWN;
+	}
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_list_offsets(target->conn->client, table,
+								  FLUSS_OFFSET_EARLIEST, 0,
+								  group->info->partition_id, group->buckets,
+								  group->n, false, group->earliest, &err),
+			   err, relname);
+	pinned_ends(target, table, group);
+	/* servers differ in what they count */
+	status = fluss_table_row_counts(target->conn->client, table,
+									group->info->partition_id, group->buckets,
+									group->n, group->rows, &err);
+	if (status != FLUSS_OK && status != FLUSS_UNSUPPORTED)
+		FlussRaise(&err, relname);
+}
+
+static Datum
+replicas_datum(const fluss_bucket_info *info)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(info->nreplicas, 1));
+
+	for (int i = 0; i < info->nreplicas; i++)
+		elements[i] = Int32GetDatum(info->replicas[i]);
+	return PointerGetDatum(construct_array(elements, info->nreplicas, INT4OID,
+										   sizeof(int32), true,
+										   TYPALIGN_INT));
+}
+
+static void
+set_offset(int64 offset, Datum *value, bool *is_null)
+{
+	*is_null = offset == FLUSS_OFFSET_UNKNOWN;
+	*value = Int64GetDatum(offset);
+}
+
+static void
+put_bucket(ReturnSetInfo *rsinfo, const fluss_table *table,
+		   const BucketGroup *group, int i)
+{
+	const fluss_bucket_info *info = &group->info[i];
+	Datum		values[9];
+	bool		nulls[9] = {false};
+
+	values[0] = Int64GetDatum(table->table_id);
+	nulls[1] = true;			/* names of partitions are not asked for yet */
+	values[1] = (Datum) 0;
+	set_offset(info->partition_id, &values[2], &nulls[2]);
+	values[3] = Int32GetDatum(info->bucket);
+	values[4] = Int32GetDatum(info->leader);
+	nulls[4] = info->leader < 0;
+	values[5] = replicas_datum(info);
+	set_offset(group->earliest[i], &values[6], &nulls[6]);
+	set_offset(group->latest[i], &values[7], &nulls[7]);
+	set_offset(group->rows[i], &values[8], &nulls[8]);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* One request per kind of fact and partition, whatever the buckets. */
+static void
+show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	fluss_table **table = palloc0(sizeof(*table));
+	const fluss_bucket_info *answer;
+	fluss_bucket_info *buckets;
+	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	fluss_error err;
+	int			nbuckets;
+	BucketGroup group;
+
+	FlussCloseOnReset(target->context, release_table, (void **) table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
+								target->table, true, table, &err),
+			   err, relname);
+	FLUSS_CALL(fluss_table_buckets(target->conn->client, *table, &answer,
+								   &nbuckets, &err), err, relname);
+	buckets = copy_buckets(answer, nbuckets);
+
+	for (int start = 0; start < nbuckets; start += group.n)
+	{
+		memset(&group, 0, sizeof(group));
+		group.info = &buckets[start];
+		do
+			group.n++;
+		while (start + group.n < nbuckets &&
+			   buckets[start + group.n].partition_id ==
+			   group.info->partition_id);
+		ask_group(target, *table, &group);
+		for (int i = 0; i < group.n; i++)
+			put_bucket(rsinfo, *table, &group, i);
+	}
+	FlussTargetClose(target);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_buckets);
+
+PGDLLEXPORT Datum
+fluss_fdw_buckets(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	InitMaterializedSRF(fcinfo, 0);
+	FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
+	show_buckets(fcinfo, &target);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_buckets_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_buckets_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	InitMaterializedSRF(fcinfo, 0);
+	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	show_buckets(fcinfo, &target);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------- last write */
+
+PG_FUNCTION_INFO_V1(fluss_fdw_last_write);
+
+PGDLLEXPORT Datum
+fluss_fdw_last_write(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	const FlussWrittenRun *runs;
+	int			nruns;
+
+	InitMaterializedSRF(fcinfo, 0);
+	runs = FlussLastWrite(&nruns);
+	for (int i = 0; i < nruns; i++)
+	{
+		const fluss_write_run *run = &runs[i].run;
+		Datum		values[6];
+		bool		nulls[6] = {false};
+
+		values[0] = Int64GetDatum(runs[i].table_id);
+		set_offset(run->partition_id, &values[1], &nulls[1]);
+		values[2] = Int32GetDatum(run->bucket);
+		set_offset(run->first_offset, &values[3], &nulls[3]);
+		set_offset(run->last_offset, &values[4], &nulls[4]);
+		values[5] = Int64GetDatum(run->rows);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
+	}
+	return (Datum) 0;
+}
+
+/* ---------------------------------------------------------------- version */
+
+static void
+put_version(ReturnSetInfo *rsinfo, const char *name, const char *version)
+{
+	Datum		values[2];
+	bool		nulls[2] = {false};
+
+	values[0] = CStringGetTextDatum(name);
+	values[1] = CStringGetTextDatum(version);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_version);
+
+PGDLLEXPORT Datum
+fluss_fdw_version(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	put_version(rsinfo, "fluss_fdw", FLUSS_FDW_VERSION);
+	for (const char *const *entry = fluss_library_versions(); *entry; entry++)
+	{
+		char	   *name = pstrdup(*entry);
+		char	   *version = strchr(name, ' ');
+
+		if (version != NULL)
+			*version++ = '\0';
+		put_version(rsinfo, name, version != NULL ? version : "");
+	}
+	return (Datum) 0;
+}
