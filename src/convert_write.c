@@ -20,7 +20,7 @@
 
 /* The Fluss type cannot hold what PostgreSQL has. */
 static void refuse_write(const FlussConverter *conv, int sqlstate,
-						 const char *what) pg_attribute_noreturn();
+						 const char *what) __attribute__((noreturn));
 
 static void
 refuse_write(const FlussConverter *conv, int sqlstate, const char *what)
