@@ -1,0 +1,213 @@
+# What the TAP tests share: a database of their own, foreign servers and
+# tables, checks of results, and a look at a backend from outside.
+package FlussTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IO::Socket::INET;
+use Test::More;
+
+use FlussCluster;
+use FlussSession;
+
+our @EXPORT = qw(
+  begin_test end_test add_server add_good_server add_readings add_info
+  is_error is_value rss_anon_kb sockets descriptors context_kb
+  closed_port listening_socket
+);
+
+my $database;
+
+$SIG{INT} = $SIG{TERM} = sub { exit 1 };
+
+# Makes the database tap_NAME and returns the cluster and a session there.
+# Without the environment of test/run there is nothing to test.
+sub begin_test
+{
+	my ($name) = @_;
+
+	plan skip_all => 'FLUSS_CLUSTER_DIR is not set: see test/README.md'
+	  unless $ENV{FLUSS_CLUSTER_DIR};
+	$database = "tap_$name";
+	my $session = FlussSession->new(database => 'postgres');
+	$session->value("DROP DATABASE IF EXISTS $database WITH (FORCE)");
+	$session->value("CREATE DATABASE $database");
+	$session->close;
+	$ENV{PGDATABASE} = $database;
+	$session = FlussSession->new;
+	$session->value(
+		'SET client_min_messages = warning; CREATE EXTENSION fluss_fdw');
+	return (FlussCluster->given, $session);
+}
+
+# Removes the Fluss databases behind the servers, and tells that all tests ran.
+sub end_test
+{
+	my ($session, @servers) = @_;
+
+	$session->value(
+		"SELECT fluss_drop_database('$_', '$database', cascade => true)")
+	  for @servers;
+	done_testing();
+	return;
+}
+
+END
+{
+	if ($database)
+	{
+		local $?;
+		FlussSession->new(database => 'postgres')
+		  ->value("DROP DATABASE IF EXISTS $database WITH (FORCE)");
+	}
+}
+
+sub options_clause
+{
+	my (%options) = @_;
+	my @list = map { "$_ '$options{$_}'" } sort keys %options;
+	return @list ? ' OPTIONS (' . join(', ', @list) . ')' : '';
+}
+
+# Makes a foreign server with short timeouts and a mapping for everybody, of
+# the options user and password.
+sub add_server
+{
+	my ($session, $name, %options) = @_;
+	my %mapping;
+
+	for my $option (qw(user password))
+	{
+		$mapping{$option} = delete $options{$option} if $options{$option};
+	}
+	%options = (
+		database_name => $database,
+		connect_timeout => '1s',
+		request_timeout => '2s',
+		%options);
+	$session->value("CREATE SERVER $name FOREIGN DATA WRAPPER fluss_fdw"
+		  . options_clause(%options)
+		  . "; CREATE USER MAPPING FOR PUBLIC SERVER $name"
+		  . options_clause(%mapping));
+	return;
+}
+
+# The same, with an empty Fluss database behind it.
+sub add_good_server
+{
+	my ($session, $name, %options) = @_;
+
+	add_server($session, $name, request_timeout => '20s', %options);
+	$session->value(
+		"SELECT fluss_drop_database('$name', '$database', if_exists => true, cascade => true);
+		 SELECT fluss_create_database('$name', '$database')");
+	return;
+}
+
+# A log table of so many readings: sensor_id = offset % 100, temperature_c =
+# offset, humidity_pct = offset / 2.
+sub add_readings
+{
+	my ($session, $server, $table, $rows) = @_;
+
+	$session->value(
+		"CREATE FOREIGN TABLE $table (sensor_id integer, measured_at timestamp(3),
+		   temperature_c double precision, humidity_pct double precision,
+		   _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER $server;
+		 SELECT fluss_create_table('$table', bucket_key => '{sensor_id}', bucket_count => 1)");
+	$session->value(
+		"INSERT INTO $table (sensor_id, measured_at, temperature_c, humidity_pct)
+		 SELECT g % 100, timestamp '2026-08-04 09:00' + g * interval '1 s', g, g / 2.0
+		 FROM generate_series(0, $rows - 1) g", 300);
+	return;
+}
+
+# A primary key table of so many sensors, from 0 on, named "sensor N".
+sub add_info
+{
+	my ($session, $server, $table, $rows) = @_;
+
+	$session->value(
+		"CREATE FOREIGN TABLE $table (sensor_id integer NOT NULL, name text) SERVER $server;
+		 SELECT fluss_create_table('$table', primary_key => '{sensor_id}', bucket_count => 1);
+		 INSERT INTO $table SELECT g, 'sensor ' || g FROM generate_series(0, $rows - 1) g");
+	return;
+}
+
+# One test: the result is exactly one error, of that SQLSTATE, within so many
+# seconds if given.
+sub is_error
+{
+	my ($result, $sqlstate, $name, $seconds) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $good =
+		 $result->{errors} == 1
+	  && $result->{sqlstate} eq $sqlstate
+	  && (!defined $seconds || $result->{seconds} <= $seconds);
+	ok($good, $name)
+	  or diag(
+		sprintf "expected one error %s%s, got after %.2f s:\n%s%s",
+		$sqlstate, defined $seconds ? " within $seconds s" : '',
+		@$result{qw(seconds out err)});
+	return $good;
+}
+
+# One test: the statement prints that and nothing else, no warning either.
+sub is_value
+{
+	my ($session, $sql, $expected, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $result = $session->run($sql);
+	return is($result->{out} . $result->{err}, $expected, $name);
+}
+
+# ---- a backend, seen from outside
+
+sub rss_anon_kb
+{
+	my ($pid) = @_;
+
+	open my $file, '<', "/proc/$pid/status" or return 0;
+	my ($size) = join('', <$file>) =~ /^RssAnon:\s+(\d+) kB/m;
+	return $size // 0;
+}
+
+# What its file descriptors are.
+sub descriptors
+{
+	my ($pid) = @_;
+	my @links = map { readlink } glob "/proc/$pid/fd/*";
+	return grep { defined } @links;
+}
+
+sub sockets { return grep { /^socket:/ } descriptors(@_); }
+
+# kB in the memory contexts of the session's backend.
+sub context_kb
+{
+	my ($session) = @_;
+	return $session->value(
+		'SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts');
+}
+
+# ---- ports
+
+# A socket on a free port that the kernel lets clients connect to, up to the
+# given number; nobody reads.
+sub listening_socket
+{
+	my ($backlog) = @_;
+	return IO::Socket::INET->new(
+		LocalAddr => '127.0.0.1',
+		Proto => 'tcp',
+		Listen => $backlog) // die "socket: $!";
+}
+
+# A port that nobody listens on.
+sub closed_port { return listening_socket(1)->sockport; }
+
+1;
