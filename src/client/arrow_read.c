@@ -308,8 +308,10 @@ get_timestamp(int64_t raw, int digits, fluss_value *value)
 		millis = seconds_to_millis(raw);
 	else if (digits > 3)
 	{
+		int64_t		rest = raw % per_milli;
+
 		millis = floor_divide(raw, per_milli);
-		nanos = (int32_t) ((raw - millis * per_milli) *
+		nanos = (int32_t) ((rest < 0 ? rest + per_milli : rest) *
 						   (1000000 / per_milli));
 	}
 	value->u.timestamp.millis = millis;
