@@ -328,10 +328,12 @@ parse_number(const FlussOption *option, const char *string, int64 *number,
 	return true;
 }
 
-/* The detail of a client's check that failed. */
+/* A sentence of a client's check that failed. */
 static const char *
 client_detail(const fluss_error *err)
 {
+	if (err->detail[0] != '\0')
+		return pstrdup(err->detail);
 	return psprintf("%c%s.", pg_toupper((unsigned char) err->message[0]),
 					err->message + 1);
 }
