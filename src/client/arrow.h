@@ -94,7 +94,7 @@ typedef struct fluss_packer
 void fluss_packer_init(fluss_packer *packer, const fluss_host *host);
 /*
  * Appends the packed form of the bytes; with codec NONE the bytes themselves.
- * An empty buffer packs to a size of 0, as the Java writer does it.
+ * No bytes at all are stored as they are: no reader takes that for a frame.
  */
 FLUSS_MUST_CHECK fluss_status fluss_pack(fluss_packer *packer,
 										 fluss_codec codec, int zstd_level,

@@ -201,10 +201,8 @@ fluss_pack(fluss_packer *packer, fluss_codec codec, int zstd_level,
 	size_t		packed = 0;
 	uint8_t    *p;
 
-	if (codec == FLUSS_CODEC_NONE || size == 0)
+	if (codec == FLUSS_CODEC_NONE)
 	{
-		if (codec != FLUSS_CODEC_NONE)
-			fluss_buf_append_zeros(out, PREFIX_SIZE);
 		fluss_buf_append(out, data, size);
 		return out->failed ? fluss_fail_memory(err) : FLUSS_OK;
 	}
@@ -216,9 +214,10 @@ fluss_pack(fluss_packer *packer, fluss_codec codec, int zstd_level,
 	p = fluss_buf_reserve(out, PREFIX_SIZE + room);
 	if (p == NULL)
 		return fluss_fail_memory(err);
-	packed = zstd ?
-		pack_zstd(packer, zstd_level, data, size, p + PREFIX_SIZE, room) :
-		pack_lz4(data, size, p + PREFIX_SIZE, room);
+	if (size > 0)
+		packed = zstd ?
+			pack_zstd(packer, zstd_level, data, size, p + PREFIX_SIZE, room) :
+			pack_lz4(data, size, p + PREFIX_SIZE, room);
 	fluss_store_u64le(p, packed > 0 ? (uint64_t) size : UINT64_MAX);
 	out->size += PREFIX_SIZE + packed;
 	if (packed == 0)
