@@ -212,7 +212,7 @@ fluss_arrow_message_open(const uint8_t *data, size_t size,
 						 fluss_arrow_message *message, fluss_error *err)
 {
 	size_t		metadata_size;
-	int64_t		body_size;
+	int64_t		body_size = 0;
 	flat		f;
 	fluss_status status;
 
