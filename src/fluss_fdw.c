@@ -13,6 +13,7 @@ int			fluss_max_buffered_kb = 64 * 1024;
 bool		fluss_log_requests = false;
 
 extern PGDLLEXPORT void _PG_init(void);
+extern PGDLLEXPORT Datum fluss_fdw_handler(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(fluss_fdw_handler);
 
