@@ -251,6 +251,17 @@ fluss_fail_memory(fluss_error *err)
 }
 
 void
+fluss_error_message(fluss_error *err, const char *format,...)
+{
+	va_list		args;
+
+	err->message[0] = '\0';
+	va_start(args, format);
+	format_text(err->message, sizeof(err->message), format, args);
+	va_end(args);
+}
+
+void
 fluss_error_detail(fluss_error *err, const char *format,...)
 {
 	va_list		args;

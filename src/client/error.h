@@ -15,6 +15,9 @@ fluss_status fluss_fail(fluss_error *err, fluss_status status,
 			__attribute__((format(printf, 3, 4)));
 /* The same for "out of memory". */
 fluss_status fluss_fail_memory(fluss_error *err);
+/* Another message for an error already set. */
+void fluss_error_message(fluss_error *err, const char *format,...)
+			__attribute__((format(printf, 2, 3)));
 /* Adds to an error already set. */
 void fluss_error_detail(fluss_error *err, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
