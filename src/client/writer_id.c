@@ -1,0 +1,102 @@
+/*
+ * writer_id.c
+ *	  The writer identity that all writers of a client share.
+ *
+ * A server tells repeated batches by (writer id, bucket, sequence number).
+ * Numbers count per bucket from 0 and wrap to 0 past the largest int32.
+ */
+#include "client.h"
+
+static fluss_status
+ask_writer_id(fluss_client *client, const fluss_table *table,
+			  int64_t *counter, fluss_error *err)
+{
+	fluss_arena scratch;
+	fluss_buf	body;
+	fluss_request *answer = NULL;
+	fluss_status status;
+
+	fluss_arena_init(&scratch, &client->host);
+	fluss_buf_init(&body, &client->host);
+	status = fluss_rpc_encode_init_writer(table->database, table->name, &body,
+										  err);
+	if (status == FLUSS_OK)
+		status = fluss_request_call(client, FLUSS_NODE_ANY_TABLET,
+									FLUSS_API_INIT_WRITER, body.data,
+									body.size, fluss_client_deadline(client),
+									counter, &answer, err);
+	if (status == FLUSS_OK)
+		status = fluss_rpc_decode_init_writer(&scratch,
+											  fluss_request_answer(answer),
+											  &client->writer_id, err);
+	else if (status == FLUSS_SERVER_ERROR &&
+			 err->server_code == FLUSS_CODE_AUTHORIZATION)
+		fluss_error_message(err, "not authorized to write to table \"%s\" in Fluss database \"%s\"",
+							table->name, table->database);
+	fluss_request_free(answer);
+	fluss_buf_free(&body);
+	fluss_arena_free(&scratch);
+	return status;
+}
+
+fluss_status
+fluss_client_writer_id(fluss_client *client, fluss_table *table,
+					   int64_t *writer_id, int64_t *counter, fluss_error *err)
+{
+	if (client->writer_id < 0)
+	{
+		fluss_status status = ask_writer_id(client, table, counter, err);
+
+		if (status != FLUSS_OK)
+			return status;
+	}
+	*writer_id = client->writer_id;
+	return FLUSS_OK;
+}
+
+static fluss_sequence **
+sequence_slot(fluss_client *client, int64_t table_id, int64_t partition_id,
+			  int32_t bucket)
+{
+	uint64_t	hash = (uint64_t) table_id * 31 + (uint64_t) partition_id;
+
+	hash = hash * 31 + (uint32_t) bucket;
+	return &client->sequences[hash % FLUSS_SEQUENCE_SLOTS];
+}
+
+fluss_status
+fluss_client_next_sequence(fluss_client *client, int64_t table_id,
+						   int64_t partition_id, int32_t bucket,
+						   int32_t *sequence, fluss_error *err)
+{
+	fluss_sequence **slot = sequence_slot(client, table_id, partition_id,
+										  bucket);
+	fluss_sequence *entry = *slot;
+
+	while (entry != NULL &&
+		   (entry->table_id != table_id || entry->bucket != bucket ||
+			entry->partition_id != partition_id))
+		entry = entry->next;
+	if (entry == NULL)
+	{
+		entry = fluss_arena_alloc0(&client->sequences_arena, sizeof(*entry));
+		if (entry == NULL)
+			return fluss_fail_memory(err);
+		entry->table_id = table_id;
+		entry->partition_id = partition_id;
+		entry->bucket = bucket;
+		entry->next = *slot;
+		*slot = entry;
+	}
+	*sequence = entry->sequence;
+	entry->sequence = entry->sequence == INT32_MAX ? 0 : entry->sequence + 1;
+	return FLUSS_OK;
+}
+
+void
+fluss_client_discard_writer(fluss_client *client)
+{
+	client->writer_id = -1;
+	memset(client->sequences, 0, sizeof(client->sequences));
+	fluss_arena_free(&client->sequences_arena);
+}
