@@ -1,0 +1,449 @@
+/*
+ * offsets.c
+ *	  Questions to all leaders at once: offsets, and row counts.
+ *
+ * A round sends one request to each leader, about those of its buckets that
+ * have no answer yet, and waits for all of them.  Rounds are repeated, by the
+ * rules that all data paths share, until every bucket has its answer.
+ */
+#include "client.h"
+#include "retry.h"
+#include "rpc.h"
+
+typedef enum question_kind
+{
+	ASK_OFFSETS,
+	ASK_LATEST,					/* for a time past the server's clock */
+	ASK_COUNTS
+} question_kind;
+
+typedef struct asked_bucket
+{
+	int32_t		bucket;
+	int32_t		node;
+	question_kind kind;
+	bool		done;
+	bool		sent;			/* in this round */
+	bool		answered;		/* in this round, in whatever way */
+	int64_t    *result;
+} asked_bucket;
+
+typedef struct asked_leader
+{
+	fluss_request *request;
+	question_kind kind;
+} asked_leader;
+
+typedef struct survey
+{
+	fluss_client *client;
+	fluss_table *table;
+	int64_t		partition_id;
+	fluss_offset_kind offset_kind;
+	int64_t		timestamp_ms;
+	bool		required;		/* a bucket without leader is an error */
+	asked_bucket *buckets;
+	int			nbuckets;
+	asked_leader *leaders;		/* of this round */
+	int			nleaders;
+	int32_t    *numbers;		/* scratch: buckets of one request */
+	fluss_retry retry;
+	bool		failed;			/* something in this round has */
+	fluss_error cause;			/* the first such failure */
+} survey;
+
+static void
+note_failure(survey *s, const fluss_error *cause)
+{
+	if (!s->failed)
+		s->cause = *cause;
+	s->failed = true;
+}
+
+static void
+finish_bucket(asked_bucket *bucket, int64_t result)
+{
+	*bucket->result = result;
+	bucket->done = true;
+}
+
+/* ---- leaders */
+
+static fluss_status
+find_leaders(survey *s, fluss_error *err)
+{
+	int64_t		deadline_ms = fluss_retry_deadline(&s->retry, s->client);
+	bool		asked = false;
+
+	for (int i = 0; i < s->nbuckets; i++)
+	{
+		asked_bucket *bucket = &s->buckets[i];
+		fluss_status status;
+
+		if (bucket->done)
+			continue;
+		if (s->required)
+			status = fluss_leader_find(s->client, s->table, s->partition_id,
+									   bucket->bucket, deadline_ms,
+									   &bucket->node, err);
+		else
+			status = fluss_leader_look(s->client, s->table, s->partition_id,
+									   bucket->bucket, &asked, deadline_ms,
+									   &bucket->node, err);
+		if (status != FLUSS_OK)
+			return status;
+		if (bucket->node < 0)
+			finish_bucket(bucket, FLUSS_OFFSET_UNKNOWN);
+	}
+	return FLUSS_OK;
+}
+
+/* ---- sending */
+
+static fluss_status
+encode(const survey *s, question_kind kind, int n, fluss_buf *out,
+	   fluss_error *err)
+{
+	const fluss_host *host = &s->client->host;
+
+	if (kind == ASK_COUNTS)
+		return fluss_rpc_encode_stats(host, s->table->table_id,
+									  s->partition_id, s->numbers, n, out, err);
+	return fluss_rpc_encode_list_offsets(host, s->table->table_id,
+										 s->partition_id,
+										 kind == ASK_LATEST ?
+										 FLUSS_OFFSET_LATEST : s->offset_kind,
+										 s->timestamp_ms, s->numbers, n, out,
+										 err);
+}
+
+/* One request with everything that goes the way of the given bucket. */
+static fluss_status
+send_like(survey *s, const asked_bucket *first, fluss_error *err)
+{
+	int32_t		node = first->node;
+	question_kind kind = first->kind;
+	asked_leader *leader = &s->leaders[s->nleaders];
+	fluss_buf	body;
+	int			n = 0;
+	fluss_status status;
+
+	for (int i = 0; i < s->nbuckets; i++)
+	{
+		asked_bucket *bucket = &s->buckets[i];
+
+		if (bucket->done || bucket->node != node || bucket->kind != kind)
+			continue;
+		s->numbers[n++] = bucket->bucket;
+		bucket->sent = true;
+		bucket->answered = false;
+	}
+	fluss_buf_init(&body, &s->client->host);
+	status = encode(s, kind, n, &body, err);
+	if (status == FLUSS_OK)
+		status = fluss_request_start(s->client, node, kind == ASK_COUNTS ?
+									 FLUSS_API_GET_TABLE_STATS :
+									 FLUSS_API_LIST_OFFSETS,
+									 body.data, body.size,
+									 fluss_retry_deadline(&s->retry, s->client),
+									 &leader->request, err);
+	fluss_buf_free(&body);
+	if (status == FLUSS_OK)
+	{
+		leader->kind = kind;
+		s->nleaders++;
+	}
+	return status;
+}
+
+static fluss_status
+send_all(survey *s, fluss_error *err)
+{
+	s->nleaders = 0;
+	for (int i = 0; i < s->nbuckets; i++)
+		s->buckets[i].sent = false;
+	for (int i = 0; i < s->nbuckets; i++)
+	{
+		fluss_status status;
+
+		if (s->buckets[i].done || s->buckets[i].sent)
+			continue;
+		status = send_like(s, &s->buckets[i], err);
+		if (fluss_status_is_network(status))
+			note_failure(s, err);
+		else if (status != FLUSS_OK)
+			return status;
+	}
+	return FLUSS_OK;
+}
+
+/* ---- answers */
+
+static void
+fail_bucket(survey *s, int32_t bucket, int code, const char *text)
+{
+	fluss_error cause;
+
+	(void) fluss_fail_server(&cause, code, text,
+							 text != NULL ? strlen(text) : 0,
+							 "list offsets of bucket %d of table \"%s\" in Fluss database \"%s\"",
+							 bucket, s->table->name, s->table->database);
+	note_failure(s, &cause);
+}
+
+/* A time past the server's clock is asked again as "latest". */
+static void
+take_offset(survey *s, asked_bucket *bucket, const fluss_offset_result *result)
+{
+	if (result->error_code == 0)
+		finish_bucket(bucket, result->offset);
+	else if (result->error_code == FLUSS_CODE_INVALID_TIMESTAMP &&
+			 bucket->kind == ASK_OFFSETS &&
+			 s->offset_kind == FLUSS_OFFSET_AT_TIMESTAMP)
+		bucket->kind = ASK_LATEST;
+	else
+		fail_bucket(s, bucket->bucket, result->error_code,
+					result->error_message);
+}
+
+/* What the server does not count for good is not known. */
+static void
+take_count(survey *s, asked_bucket *bucket, const fluss_stats_result *result)
+{
+	if (result->error_code == 0 ||
+		fluss_code_to_action(result->error_code) == FLUSS_ACTION_FAIL)
+		finish_bucket(bucket, result->row_count);
+	else
+		fail_bucket(s, bucket->bucket, result->error_code,
+					result->error_message);
+}
+
+static fluss_status
+read_offsets(survey *s, const asked_leader *leader, fluss_arena *arena,
+			 fluss_error *err)
+{
+	fluss_offset_result *results;
+	int			nresults;
+	fluss_status status;
+
+	status = fluss_rpc_decode_list_offsets(arena,
+										   fluss_request_answer(leader->request),
+										   &results, &nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
+	{
+		for (int j = 0; j < s->nbuckets; j++)
+		{
+			asked_bucket *bucket = &s->buckets[j];
+
+			if (!bucket->done && bucket->kind == leader->kind &&
+				bucket->bucket == results[i].bucket)
+			{
+				bucket->answered = true;
+				take_offset(s, bucket, &results[i]);
+			}
+		}
+	}
+	return status;
+}
+
+static fluss_status
+read_counts(survey *s, const asked_leader *leader, fluss_arena *arena,
+			fluss_error *err)
+{
+	fluss_stats_result *results;
+	int			nresults;
+	fluss_status status;
+
+	status = fluss_rpc_decode_stats(arena,
+									fluss_request_answer(leader->request),
+									&results, &nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
+	{
+		for (int j = 0; j < s->nbuckets; j++)
+		{
+			asked_bucket *bucket = &s->buckets[j];
+
+			if (!bucket->done && bucket->bucket == results[i].bucket)
+			{
+				bucket->answered = true;
+				take_count(s, bucket, &results[i]);
+			}
+		}
+	}
+	return status;
+}
+
+static fluss_status
+read_answer(survey *s, const asked_leader *leader, fluss_error *err)
+{
+	fluss_arena arena;
+	fluss_status status;
+
+	fluss_arena_init(&arena, &s->client->host);
+	status = leader->kind == ASK_COUNTS ?
+		read_counts(s, leader, &arena, err) :
+		read_offsets(s, leader, &arena, err);
+	fluss_arena_free(&arena);
+	return status;
+}
+
+static fluss_status
+receive_all(survey *s, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	for (int i = 0; status == FLUSS_OK && i < s->nleaders; i++)
+	{
+		status = fluss_cluster_wait(s->client, s->leaders[i].request, err);
+		if (status == FLUSS_OK)
+			status = read_answer(s, &s->leaders[i], err);
+		else if (fluss_status_is_network(status) ||
+				 status == FLUSS_SERVER_ERROR)
+		{
+			note_failure(s, err);
+			status = FLUSS_OK;
+		}
+	}
+	for (int i = 0; i < s->nleaders; i++)
+		fluss_request_free(s->leaders[i].request);
+	s->nleaders = 0;
+	return status;
+}
+
+/* ---- rounds */
+
+static bool
+all_done(const survey *s)
+{
+	for (int i = 0; i < s->nbuckets; i++)
+	{
+		if (!s->buckets[i].done)
+			return false;
+	}
+	return true;
+}
+
+/* A bucket that an answer left out counts as one that the server lacks. */
+static fluss_status
+after_round(survey *s, fluss_error *err)
+{
+	fluss_status status;
+
+	for (int i = 0; !s->failed && i < s->nbuckets; i++)
+	{
+		const asked_bucket *bucket = &s->buckets[i];
+
+		if (!bucket->done && !bucket->answered)
+			fail_bucket(s, bucket->bucket, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET,
+						NULL);
+	}
+	if (!s->failed)
+		return FLUSS_OK;
+	s->failed = false;
+	status = fluss_retry_note(&s->retry, s->client, s->table, &s->cause, err);
+	if (status != FLUSS_OK)
+		return status;
+	return fluss_cluster_sleep(s->client,
+							   s->retry.next_ms - fluss_client_now(s->client),
+							   err);
+}
+
+static fluss_status
+run_rounds(survey *s, fluss_error *err)
+{
+	while (!all_done(s))
+	{
+		fluss_status status = find_leaders(s, err);
+
+		if (fluss_status_is_network(status) && !s->required)
+			note_failure(s, err);
+		else if (status != FLUSS_OK)
+			return status;
+		else
+		{
+			status = send_all(s, err);
+			if (status == FLUSS_OK)
+				status = receive_all(s, err);
+			if (status != FLUSS_OK)
+				return status;
+		}
+		if (all_done(s))
+			break;
+		status = after_round(s, err);
+		if (status != FLUSS_OK)
+			return status;
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+run_survey(survey *s, question_kind kind, const int32_t *buckets, int nbuckets,
+		   int64_t *results, fluss_error *err)
+{
+	fluss_arena scratch;
+	fluss_status status;
+
+	fluss_retry_clear(&s->retry);
+	fluss_arena_init(&scratch, &s->client->host);
+	s->nbuckets = nbuckets;
+	s->buckets = fluss_arena_array(&scratch, nbuckets, sizeof(*s->buckets));
+	s->leaders = fluss_arena_array(&scratch, nbuckets, sizeof(*s->leaders));
+	s->numbers = fluss_arena_array(&scratch, nbuckets, sizeof(*s->numbers));
+	if (s->buckets == NULL || s->leaders == NULL || s->numbers == NULL)
+	{
+		fluss_arena_free(&scratch);
+		return fluss_fail_memory(err);
+	}
+	for (int i = 0; i < nbuckets; i++)
+	{
+		s->buckets[i].bucket = buckets[i];
+		s->buckets[i].kind = kind;
+		s->buckets[i].result = &results[i];
+	}
+	fluss_table_retain(s->table);
+	status = run_rounds(s, err);
+	fluss_table_release(s->table);
+	for (int i = 0; i < s->nleaders; i++)
+		fluss_request_free(s->leaders[i].request);
+	fluss_arena_free(&scratch);
+	return status;
+}
+
+fluss_status
+fluss_list_offsets(fluss_client *client, fluss_table *table,
+				   fluss_offset_kind kind, int64_t timestamp_ms,
+				   int64_t partition_id, const int32_t *buckets, int nbuckets,
+				   bool required, int64_t *offsets, fluss_error *err)
+{
+	survey		s = {
+		.client = client,
+		.table = table,
+		.partition_id = partition_id,
+		.offset_kind = kind,
+		.timestamp_ms = timestamp_ms,
+		.required = required
+	};
+
+	return run_survey(&s, ASK_OFFSETS, buckets, nbuckets, offsets, err);
+}
+
+fluss_status
+fluss_table_row_counts(fluss_client *client, fluss_table *table,
+					   int64_t partition_id, const int32_t *buckets,
+					   int nbuckets, int64_t *counts, fluss_error *err)
+{
+	survey		s = {
+		.client = client,
+		.table = table,
+		.partition_id = partition_id
+	};
+	fluss_status status = run_survey(&s, ASK_COUNTS, buckets, nbuckets, counts,
+									 err);
+
+	/* an older server has no statistics at all */
+	if (status != FLUSS_UNSUPPORTED)
+		return status;
+	for (int i = 0; i < nbuckets; i++)
+		counts[i] = FLUSS_OFFSET_UNKNOWN;
+	return FLUSS_OK;
+}
