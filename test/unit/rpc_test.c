@@ -216,7 +216,7 @@ encode_lookup(fluss_buf *out, fluss_error *err)
 	const fluss_bytes keys[] = {
 		{(const uint8_t *) "\x01", 1}, {(const uint8_t *) "\x63", 1}
 	};
-	fluss_lookup_bucket bucket = {FLUSS_NO_PARTITION, 0, keys, 2};
+	fluss_lookup_ask bucket = {FLUSS_NO_PARTITION, 0, keys, 2};
 
 	return fluss_rpc_encode_lookup(test_host(), pk_table, &bucket, 1, out, err);
 }
