@@ -8,38 +8,26 @@
 #include "error.h"
 #include "fetch.h"
 
-/* The batch at the head of a part; its header may have to be looked at twice. */
+/* The batch at the head of a part. */
 static fluss_status
 open_batch(fluss_scan *scan, const fetch_answer *answer, fetch_part *part,
 		   fluss_error *err)
 {
-	const uint8_t *data = part->records.data + part->position;
-	size_t		size = part->end - part->position;
-	bool		check_crc = answer->whole && scan->options.check_crc;
-	int64_t		base = -1;
-	int64_t		next = -1;
 	bool		complete;
 	fluss_status status;
-	fluss_error ignored;
 
-	status = fluss_log_batch_open(data, size, check_crc, &scan->log_batch,
-								  &complete, err);
+	status = fluss_log_batch_open(part->records.data + part->position,
+								  part->end - part->position,
+								  answer->whole && scan->options.check_crc,
+								  &scan->log_batch, &complete, err);
 	if (status == FLUSS_OK && complete)
 		return FLUSS_OK;
 	if (status == FLUSS_OK)
 		status = fluss_fail(err, FLUSS_MALFORMED,
 							"a log batch ends before its length says");
-	if (check_crc &&
-		fluss_log_batch_open(data, size, false, &scan->log_batch, &complete,
-							 &ignored) == FLUSS_OK && complete)
-	{
-		base = scan->log_batch.base_offset;
-		next = scan->log_batch.next_offset;
-	}
-	else if (size >= sizeof(uint64_t))
-		base = (int64_t) fluss_load_u64le(data);
 	fluss_error_place(err, part->bucket->partition_id, part->bucket->bucket,
-					  base, next);
+					  scan->log_batch.base_offset,
+					  scan->log_batch.next_offset);
 	return status;
 }
 

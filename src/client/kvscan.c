@@ -168,12 +168,22 @@ fluss_kvscan_counters(const fluss_kvscan *scan)
 
 /* ---- asking */
 
+/* Rows here that were not given yet. */
+static int64_t
+rows_left(const fluss_kvscan *scan)
+{
+	const kvscan_read *read = &scan->reads[scan->current];
+
+	return read->stage == KVSCAN_READING ? read->rows.count - read->rows.done : 0;
+}
+
 /* One more than may be there, so that a bucket with too many shows. */
 static int64_t
 bucket_limit(const fluss_kvscan *scan)
 {
 	int64_t		limit = scan->options.max_rows_per_bucket;
-	int64_t		wanted = scan->options.row_limit - scan->given;
+	int64_t		wanted = scan->options.row_limit - scan->given -
+		rows_left(scan);
 
 	if (limit < INT32_MAX)
 		limit++;
@@ -240,13 +250,12 @@ static bool
 may_ask_ahead(const fluss_kvscan *scan)
 {
 	const kvscan_read *read = &scan->reads[scan->current];
-	int64_t		left = read->rows.count - read->rows.done;
 
 	if (read->stage != KVSCAN_READING)
 		return scan->options.row_limit == 0;
 	return (int64_t) read->size <= scan->options.max_buffered_bytes / 2 &&
 		(scan->options.row_limit == 0 ||
-		 scan->given + left < scan->options.row_limit);
+		 scan->given + rows_left(scan) < scan->options.row_limit);
 }
 
 static fluss_status

@@ -300,7 +300,7 @@ static int64_t
 memory_used(const fluss_lookup *lookup)
 {
 	return (int64_t) (lookup->keys.allocated + lookup->values.allocated +
-					  lookup->slots.capacity + lookup->table_slots.capacity);
+					  lookup->slots.size + lookup->table_slots.size);
 }
 
 static fluss_status

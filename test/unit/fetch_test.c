@@ -1,0 +1,954 @@
+/*
+ * fetch_test.c
+ *	  Log scans against a simulated server: every kind of answer that is not
+ *	  simply the next records.
+ */
+#include <stdio.h>
+
+#include "fake_cluster.h"
+
+#define ALL	FLUSS_OFFSET_END
+
+/* What a scan gave. */
+typedef struct scan_result
+{
+	int64_t		rows;
+	int64_t		sum;			/* of the rows' offsets */
+	int			nlosses;
+	fluss_loss	losses[8];
+	int64_t		first;			/* offset of the first row of bucket 0 */
+	int64_t		last;			/* of the last one */
+	int			nulls;			/* of "name" */
+	fluss_counters counters;
+	fluss_status status;
+	fluss_error err;
+} scan_result;
+
+static const int32_t all_columns[] = {0, 1, 2};
+static const int32_t name_and_id[] = {2, 0};
+static const int32_t id_only[] = {0};
+
+static fluss_scan_options options;
+static int64_t stop_after;		/* rows; 0: never */
+
+static void
+check_batch(const fluss_batch *batch, scan_result *result)
+{
+	assert_true(batch->first_row < batch->end_row);
+	assert_true(batch->base_offset + batch->end_row <= batch->next_offset);
+	for (int32_t i = batch->first_row; i < batch->end_row; i++)
+	{
+		int64_t		offset = batch->base_offset + i;
+
+		if (batch->bucket == 0)
+		{
+			if (result->first < 0)
+				result->first = offset;
+			else
+				assert_true(offset > result->last);
+			result->last = offset;
+		}
+		result->rows++;
+		result->sum += offset;
+		for (int c = 0; c < options.ncolumns; c++)
+		{
+			const fluss_column_view *view = &batch->columns[c];
+			fluss_value value;
+			char		name[24];
+
+			fluss_column_value(view, i, &value);
+			if (options.columns[c] < 2)
+			{
+				assert_false(value.is_null);
+				assert_true(value.u.integer ==
+							offset * (options.columns[c] + 1));
+				continue;
+			}
+			result->nulls += value.is_null;
+			if (value.is_null)
+			{
+				assert_true(offset % 7 == 0 || batch->schema_id == 1);
+				continue;
+			}
+			sprintf(name, "n%lld", (long long) offset);
+			assert_int_equal(value.u.bytes.size, strlen(name));
+			assert_memory_equal(value.u.bytes.data, name, strlen(name));
+		}
+	}
+}
+
+static scan_result
+run_scan(const fluss_range *ranges, int nranges, fluss_ends *ends)
+{
+	scan_result result = {.first = -1, .last = -1};
+	fluss_ends *own = NULL;
+	fluss_scan *scan;
+	fluss_error err;
+
+	if (ends == NULL)
+	{
+		assert_fluss_ok(fluss_ends_open(test_host(), &own, &err), &err);
+		ends = own;
+	}
+	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									ranges, nranges, &options, ends, &scan,
+									&err), &err);
+	for (;;)
+	{
+		const fluss_batch *batch;
+		fluss_scan_item item;
+		fluss_loss	loss;
+
+		result.status = fluss_scan_next(scan, &item, &batch, &loss, &result.err);
+		if (result.status != FLUSS_OK || item == FLUSS_SCAN_END)
+			break;
+		if (item == FLUSS_SCAN_LOSS)
+			result.losses[result.nlosses++] = loss;
+		else
+			check_batch(batch, &result);
+		if (stop_after > 0 && result.rows >= stop_after)
+			break;
+	}
+	result.counters = *fluss_scan_counters(scan);
+	fluss_scan_close(scan);
+	fluss_ends_close(own);
+	assert_int_equal(fake.live_requests, 0);
+	assert_int_equal(test_host_live_blocks(), 0);
+	return result;
+}
+
+static scan_result
+scan_bucket(int64_t start, int64_t end)
+{
+	fluss_range range = {FLUSS_NO_PARTITION, 0, start, end};
+
+	return run_scan(&range, 1, NULL);
+}
+
+static int64_t
+sum_of(int64_t start, int64_t end)
+{
+	return (start + end - 1) * (end - start) / 2;
+}
+
+#define assert_rows(result, start, end) \
+	do { \
+		if ((result).status != FLUSS_OK) \
+			fail_msg("%s (%s)", (result).err.message, (result).err.detail); \
+		assert_int_equal((result).rows, (end) - (start)); \
+		assert_int_equal((result).sum, sum_of(start, end)); \
+	} while (0)
+
+static int
+set_up(void **unused)
+{
+	fake_start(1, false);
+	stop_after = 0;
+	options = (fluss_scan_options) {
+		.columns = all_columns, .ncolumns = 3, .fetch_max_bytes = 1 << 24,
+		.fetch_max_bytes_for_bucket = 1 << 24, .fetch_inflight = 2,
+		.max_buffered_bytes = 1 << 26, .check_crc = true
+	};
+	return 0;
+}
+
+static int
+tear_down(void **unused)
+{
+	fake_start(0, false);
+	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
+	{
+		free(fake.buckets[i].ids);
+		fake.buckets[i].ids = NULL;
+	}
+	return 0;
+}
+
+/* ---- plain reading */
+
+static void
+test_whole_bucket(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 10; i++)
+		fake_append(0, 100, 2);
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 1000);
+	assert_int_equal(result.nulls, 143);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 1);
+	assert_int_equal(result.counters.batches, 10);
+	assert_int_equal(result.counters.rows, 1000);
+	assert_int_equal(fake.last_nprojection, 0);
+	options.columns = name_and_id;
+	options.ncolumns = 2;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 1000);
+	assert_int_equal(fake.last_nprojection, 2);
+	options.ncolumns = 0;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 1000);
+	assert_int_equal(fake.last_nprojection, 1);
+}
+
+static void
+test_empty_bucket(void **unused)
+{
+	scan_result result = scan_bucket(0, ALL);
+
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 0);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 1);
+}
+
+static void
+test_nothing_asked(void **unused)
+{
+	fake_append(0, 100, 2);
+	assert_rows(run_scan(NULL, 0, NULL), 0, 0);
+	assert_rows(scan_bucket(10, 10), 0, 0);
+	assert_rows(scan_bucket(10, 3), 0, 0);
+	assert_int_equal(fake.nrequests, 0);
+}
+
+/* Fetch sizes from less than a batch to more than all; raw answers are torn. */
+static void
+test_every_fetch_size(void **unused)
+{
+	for (int i = 0; i < 10; i++)
+		fake_append(0, i * 7 % 13 + 1, 2);
+	for (int inflight = 1; inflight < 4; inflight++)
+	{
+		options.fetch_inflight = inflight;
+		for (int size = 1; size < 6000; size += 211)
+		{
+			options.fetch_max_bytes = size;
+			options.columns = all_columns;
+			options.ncolumns = 3;
+			assert_rows(scan_bucket(0, ALL), 0, fake.buckets[0].end);
+			options.columns = id_only;
+			options.ncolumns = 1;
+			assert_rows(scan_bucket(0, ALL), 0, fake.buckets[0].end);
+		}
+	}
+}
+
+static void
+test_every_range(void **unused)
+{
+	for (int i = 0; i < 4; i++)
+		fake_append(0, 5, 2);
+	for (int start = 0; start < 20; start++)
+	{
+		for (int end = start + 1; end < 25; end++)
+			assert_rows(scan_bucket(start, end), start, end < 20 ? end : 20);
+	}
+}
+
+static void
+test_empty_batches(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 0, 2);
+	fake_append(0, 5, 2);
+	fake_append(0, 0, 2);
+	fake_append(0, 0, 2);
+	fake_append(0, 5, 2);
+	fake_append(0, 0, 2);
+	for (int size = 1; size < 2000; size += 50)
+	{
+		options.fetch_max_bytes = size;
+		result = scan_bucket(0, ALL);
+		assert_int_equal(result.status, FLUSS_OK);
+		assert_int_equal(result.rows, 10);
+		assert_int_equal(result.last, 12);
+	}
+}
+
+static void
+test_small_range_is_one_request(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 1000, 2);
+	fake_append(0, 1000, 2);
+	result = scan_bucket(500, 510);
+	assert_rows(result, 500, 510);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 1);
+	assert_int_equal(result.counters.rows, 1000);
+}
+
+/* Only batches with wanted rows come, give or take one. */
+static void
+test_no_overfetch(void **unused)
+{
+	scan_result result;
+
+	options.columns = id_only;
+	options.ncolumns = 1;
+	for (int i = 0; i < 200; i++)
+		fake_append(0, 100, 2);
+	result = scan_bucket(5000, 10000);
+	assert_rows(result, 5000, 10000);
+	assert_in_range(result.counters.rows, 5000, 5400);
+	assert_in_range(result.counters.requests[FLUSS_REQUEST_FETCH], 1, 3);
+}
+
+static void
+test_many_ranges(void **unused)
+{
+	fluss_range ranges[] = {
+		{-1, 0, 0, 3}, {-1, 0, 5, 6}, {-1, 0, 99, 101}, {-1, 0, 15000, 15001},
+		{-1, 0, 19999, ALL}
+	};
+	scan_result result;
+
+	for (int i = 0; i < 200; i++)
+		fake_append(0, 100, 2);
+	result = run_scan(ranges, 5, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, 3 + 1 + 2 + 1 + 1);
+	assert_int_equal(result.sum, 3 + 5 + 199 + 15000 + 19999);
+	/* the large gaps stay where they are */
+	assert_in_range(result.counters.rows, 300, 700);
+}
+
+static void
+test_row_limit(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 200; i++)
+		fake_append(0, 100, 2);
+	options.row_limit = 10;
+	stop_after = 10;
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 1);
+	assert_int_equal(result.counters.rows, 100);
+	options.row_limit = 1000;
+	stop_after = 1000;
+	result = scan_bucket(0, ALL);
+	assert_in_range(result.counters.rows, 1000, 2500);
+	/* it is only a hint */
+	options.row_limit = 10;
+	stop_after = 0;
+	assert_rows(scan_bucket(0, ALL), 0, 20000);
+}
+
+static void
+test_bad_arguments(void **unused)
+{
+	fluss_range range = {-1, 1, 0, ALL};
+	fluss_range negative = {-1, 0, -2, ALL};
+	fluss_ends *ends;
+	fluss_scan *scan;
+	fluss_error err;
+
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_int_equal(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									 &range, 1, &options, ends, &scan, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	assert_int_equal(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									 &negative, 1, &options, ends, &scan, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	fake.table.npartition_key = 1;
+	assert_int_equal(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									 NULL, 0, &options, ends, &scan, &err),
+					 FLUSS_UNSUPPORTED);
+	fluss_ends_close(ends);
+}
+
+/* ---- many buckets */
+
+static void
+test_many_buckets(void **unused)
+{
+	fluss_range ranges[8];
+	scan_result result;
+	int64_t		expected = 0;
+
+	fake_start(8, false);
+	for (int b = 0; b < 8; b++)
+	{
+		fake.buckets[b].leader = b % 3;
+		ranges[b] = (fluss_range) {-1, b, 0, ALL};
+		for (int i = 0; i < 5 * b; i++)
+			fake_append(b, 50, 2);
+		expected += 5 * b * 50;
+	}
+	result = run_scan(ranges, 8, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, expected);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 3);
+	/* a batch at a time: none starves, none is given up */
+	options.fetch_max_bytes = 10;
+	result = run_scan(ranges, 8, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, expected);
+}
+
+/* Limits below a batch need a request for each bucket, and no more. */
+static void
+test_small_ranges_of_many_buckets(void **unused)
+{
+	fluss_range ranges[4];
+	scan_result result;
+
+	fake_start(4, false);
+	for (int b = 0; b < 4; b++)
+	{
+		ranges[b] = (fluss_range) {-1, b, 10, 20};
+		fake_append(b, 1000, 2);
+		fake_append(b, 1000, 2);
+	}
+	result = run_scan(ranges, 4, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, 40);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 4);
+	assert_int_equal(result.counters.rows, 4000);
+}
+
+static void
+test_memory_bound(void **unused)
+{
+	fluss_range ranges[4];
+	scan_result result;
+
+	fake_start(4, false);
+	for (int b = 0; b < 4; b++)
+	{
+		fake.buckets[b].leader = b;
+		ranges[b] = (fluss_range) {-1, b, 0, ALL};
+		for (int i = 0; i < 50; i++)
+			fake_append(b, 100, 2);
+	}
+	options.max_buffered_bytes = 20000;
+	result = run_scan(ranges, 4, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, 20000);
+	assert_in_range(fake.max_inflight, 1, 2);
+}
+
+/* ---- ends */
+
+static void
+test_end_is_pinned(void **unused)
+{
+	fluss_range range = {-1, 0, 0, ALL};
+	fluss_range past = {-1, 0, 150, ALL};
+	fluss_range bounded = {-1, 0, 100, 120};
+	scan_result result;
+	fluss_ends *ends;
+	fluss_error err;
+	int			before;
+
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	fake_append(0, 100, 2);
+	options.fetch_max_bytes = 10;
+	/* the blocks of ends are live: run_scan must not look */
+	fluss_ends_close(ends);
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 100);
+
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_ends_pin(ends, -1, 0, 100, &err), &err);
+	fake_append(0, 100, 2);
+	fluss_scan *scan;
+	const fluss_range *cases[] = {&range, &bounded, &past};
+	const int	rows[] = {100, 0, 0};
+	const int	losses[] = {0, 0, 1};
+
+	for (int i = 0; i < 3; i++)
+	{
+		fluss_scan_item item;
+		const fluss_batch *batch;
+		fluss_loss	loss;
+		int			n = 0;
+		int			l = 0;
+
+		before = fake.nrequests;
+		assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+										cases[i], 1, &options, ends, &scan,
+										&err), &err);
+		for (;;)
+		{
+			assert_fluss_ok(fluss_scan_next(scan, &item, &batch, &loss, &err),
+							&err);
+			if (item == FLUSS_SCAN_END)
+				break;
+			if (item == FLUSS_SCAN_LOSS)
+			{
+				l++;
+				assert_int_equal(loss.start, 150);
+				assert_int_equal(loss.end, 100);
+			}
+			else
+				n += batch->end_row - batch->first_row;
+		}
+		fluss_scan_close(scan);
+		assert_int_equal(n, rows[i]);
+		assert_int_equal(l, losses[i]);
+		if (i > 0)
+			assert_int_equal(fake.nrequests, before);
+	}
+	fluss_ends_close(ends);
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+/* Appends during the scan do not lengthen it. */
+static void
+test_growing_log(void **unused)
+{
+	fluss_range range = {-1, 0, 0, ALL};
+	fluss_ends *ends;
+	fluss_scan *scan;
+	fluss_error err;
+	int64_t		rows = 0;
+
+	for (int i = 0; i < 10; i++)
+		fake_append(0, 10, 2);
+	options.fetch_max_bytes = 10;
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									&range, 1, &options, ends, &scan, &err),
+					&err);
+	for (;;)
+	{
+		fluss_scan_item item;
+		const fluss_batch *batch;
+		fluss_loss	loss;
+
+		assert_fluss_ok(fluss_scan_next(scan, &item, &batch, &loss, &err), &err);
+		if (item == FLUSS_SCAN_END)
+			break;
+		rows += batch->end_row - batch->first_row;
+		fake_append(0, 10, 2);
+	}
+	assert_int_equal(rows, 100);
+	assert_true(fake.highest_asked < 100);
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+}
+
+/* ---- starts */
+
+static void
+test_start_past_the_end(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 100, 2);
+	result = scan_bucket(100, ALL);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 0);
+	/* past the log's end: error 19 */
+	result = scan_bucket(150, ALL);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 1);
+	assert_int_equal(result.losses[0].start, 150);
+	assert_int_equal(result.losses[0].earliest, 0);
+	assert_int_equal(result.losses[0].end, 100);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_LIST_OFFSETS], 2);
+	/* between high watermark and end: an empty answer */
+	fake.buckets[0].high_watermark = 50;
+	result = scan_bucket(60, ALL);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 1);
+	assert_int_equal(result.losses[0].end, 50);
+	result = scan_bucket(50, ALL);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 0);
+}
+
+static void
+test_start_below_earliest(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 10; i++)
+		fake_append(0, 10, 2);
+	fake.buckets[0].log_start = 40;
+	/* zero means: whatever there is */
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 40, 100);
+	assert_int_equal(result.nlosses, 0);
+	result = scan_bucket(5, ALL);
+	assert_rows(result, 40, 100);
+	assert_int_equal(result.nlosses, 1);
+	assert_int_equal(result.losses[0].start, 5);
+	assert_int_equal(result.losses[0].earliest, 40);
+	assert_int_equal(result.losses[0].end, 100);
+	/* a range that expired as a whole */
+	result = scan_bucket(5, 30);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 1);
+	result = scan_bucket(0, 30);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 0);
+	/* everything expired */
+	fake.buckets[0].log_start = 100;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 0);
+	assert_int_equal(result.nlosses, 0);
+}
+
+/* Retention passes an offset that was still to be read. */
+static void
+test_lost_in_mid_scan(void **unused)
+{
+	fluss_range range = {-1, 0, 0, ALL};
+	fluss_ends *ends;
+	fluss_scan *scan;
+	fluss_error err;
+	fluss_status status;
+
+	for (int i = 0; i < 10; i++)
+		fake_append(0, 10, 2);
+	options.fetch_max_bytes = 10;
+	options.fetch_inflight = 1;
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									&range, 1, &options, ends, &scan, &err),
+					&err);
+	for (int i = 0; (status = FLUSS_OK) == FLUSS_OK && i < 20; i++)
+	{
+		fluss_scan_item item;
+		const fluss_batch *batch;
+		fluss_loss	loss;
+
+		status = fluss_scan_next(scan, &item, &batch, &loss, &err);
+		if (status != FLUSS_OK)
+			break;
+		assert_int_equal(item, FLUSS_SCAN_BATCH);
+		if (i == 3)
+			fake.buckets[0].log_start = 80;
+	}
+	assert_int_equal(status, FLUSS_DATA_LOST);
+	assert_non_null(strstr(err.message, "offset 40"));
+	assert_non_null(strstr(err.detail, "80"));
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+static void
+test_lake_and_remote(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 10; i++)
+		fake_append(0, 10, 2);
+	fake.buckets[0].lake_below = 30;
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_UNSUPPORTED);
+	assert_non_null(strstr(result.err.message, "offsets 0 to 99"));
+	assert_non_null(strstr(result.err.detail, "lake"));
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 2);
+	assert_rows(scan_bucket(30, ALL), 30, 100);
+	fake.buckets[0].lake_below = 0;
+	fake.buckets[0].remote_below = 30;
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_UNSUPPORTED);
+	assert_non_null(strstr(result.err.detail, "remote storage"));
+}
+
+/* ---- projections that the server cannot make */
+
+static void
+test_old_schema(void **unused)
+{
+	scan_result result;
+
+	options.columns = name_and_id;
+	options.ncolumns = 2;
+	for (int i = 0; i < 5; i++)
+		fake_append(0, 10, 1);
+	for (int i = 0; i < 5; i++)
+		fake_append(0, 10, 2);
+	options.fetch_max_bytes = 100;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 100);
+	assert_int_equal(result.nulls, 50 + 7);
+	/* and back to projected fetches once old batches are passed */
+	assert_int_equal(fake.last_nprojection, 2);
+}
+
+static void
+test_foreign_layout(void **unused)
+{
+	scan_result result;
+
+	options.columns = id_only;
+	options.ncolumns = 1;
+	for (int i = 0; i < 20; i++)
+	{
+		fake_append(0, 10, 2);
+		fake.buckets[0].batches[i].no_projection = i % 5 == 2;
+	}
+	options.fetch_max_bytes = 100;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 200);
+}
+
+/* ---- trouble */
+
+static void
+test_retries(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 5; i++)
+		fake_append(0, 10, 2);
+	fake_error(0, FLUSS_CODE_NOT_LEADER);
+	fake_error(0, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET);
+	fake_error(0, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET);
+	fake_error(0, 44);
+	fake_error(0, 24);
+	fake_error(0, 10);
+	fake.lose_request = 3;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 50);
+	assert_in_range(result.counters.requests[FLUSS_REQUEST_FETCH], 7, 8);
+	assert_in_range(fake.nforgets, 5, 6);
+}
+
+static void
+test_permanent_errors(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 10, 2);
+	fake_error(0, FLUSS_CODE_AUTHORIZATION);
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_SERVER_ERROR);
+	assert_int_equal(result.err.server_code, FLUSS_CODE_AUTHORIZATION);
+	assert_int_equal(result.err.bucket, 0);
+	/* never a leader: until the time is up */
+	for (int i = 0; i < 60; i++)
+		fake_error(0, FLUSS_CODE_NOT_LEADER);
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_SERVER_ERROR);
+	assert_in_range(result.counters.requests[FLUSS_REQUEST_FETCH], 25, 45);
+}
+
+static void
+test_table_made_again(void **unused)
+{
+	scan_result result;
+
+	fake.made_again = true;
+	for (int i = 0; i < 5; i++)
+		fake_error(0, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET);
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_TABLE_CHANGED);
+	assert_int_equal(result.counters.requests[FLUSS_REQUEST_FETCH], 2);
+}
+
+static void
+test_silent_server(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 10, 2);
+	fake.silent = true;
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_TIMED_OUT);
+}
+
+static void
+test_high_watermark_steps_back(void **unused)
+{
+	fluss_range range = {-1, 0, 0, ALL};
+	fluss_ends *ends;
+	fluss_scan *scan;
+	fluss_scan_item item;
+	const fluss_batch *batch;
+	fluss_loss	loss;
+	fluss_error err;
+
+	fake_append(0, 10, 2);
+	fake.buckets[0].high_watermark = 0;
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_ends_pin(ends, -1, 0, 10, &err), &err);
+	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									&range, 1, &options, ends, &scan, &err),
+					&err);
+	assert_int_equal(fluss_scan_next(scan, &item, &batch, &loss, &err),
+					 FLUSS_TIMED_OUT);
+	assert_non_null(strstr(err.detail, "high watermark"));
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+}
+
+/* Anything may fail at any time; what comes is right all the same. */
+static void
+test_random_faults(void **unused)
+{
+	fluss_range ranges[4];
+
+	options.columns = name_and_id;
+	options.ncolumns = 2;
+	options.fetch_max_bytes = 3000;
+	for (unsigned seed = 1; seed < 60; seed++)
+	{
+		int64_t		expected = 0;
+		scan_result result;
+
+		fake_start(4, false);
+		fake.random = seed * 7919;
+		fake.fault_percent = 20;
+		for (int b = 0; b < 4; b++)
+		{
+			fake.buckets[b].leader = b / 2;
+			ranges[b] = (fluss_range) {-1, b, b * 3, ALL};
+			for (int i = 0; i < 10; i++)
+			{
+				fake_append(b, (int) (seed + i) % 9, 1 + (i > 4));
+				fake.buckets[b].batches[i].no_projection = (i + seed) % 11 == 0;
+			}
+			for (int i = 0; i < 10; i++)
+			{
+				const fake_batch *batch = &fake.buckets[b].batches[i];
+
+				for (int r = 0; r < batch->count; r++)
+					expected += batch->base + r >= b * 3;
+			}
+		}
+		result = run_scan(ranges, 4, NULL);
+		if (result.status != FLUSS_OK)
+			fail_msg("seed %u: %s", seed, result.err.message);
+		assert_int_equal(result.rows, expected);
+		assert_int_equal(result.nlosses, 0);
+	}
+}
+
+/* ---- memory and interruptions */
+
+static fluss_status
+quiet_scan(void)
+{
+	fluss_range ranges[] = {{-1, 0, 0, ALL}, {-1, 1, 5, 25}};
+	fluss_scan *scan = NULL;
+	fluss_ends *ends = NULL;
+	fluss_error err;
+	fluss_status status;
+
+	fluss_error_init(&err);
+	status = fluss_ends_open(test_host(), &ends, &err);
+	if (status == FLUSS_OK)
+		status = fluss_scan_open(&fake.client, test_host(), &fake.table, ranges,
+								 2, &options, ends, &scan, &err);
+	while (status == FLUSS_OK)
+	{
+		fluss_scan_item item;
+		const fluss_batch *batch;
+		fluss_loss	loss;
+
+		status = fluss_scan_next(scan, &item, &batch, &loss, &err);
+		if (status == FLUSS_OK && item == FLUSS_SCAN_END)
+			break;
+	}
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+	if (status != FLUSS_OK)
+	{
+		assert_int_equal(err.status, status);
+		assert_true(err.message[0] != '\0');
+	}
+	return status;
+}
+
+static void
+test_interrupt_every_wait(void **unused)
+{
+	fake_start(2, false);
+	for (int i = 0; i < 5; i++)
+	{
+		fake_append(0, 10, 2);
+		fake_append(1, 10, 2);
+	}
+	options.fetch_max_bytes = 10;
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		fake.interrupt_poll = n;
+		status = quiet_scan();
+		assert_int_equal(fake.live_requests, 0);
+		assert_int_equal(test_host_live_blocks(), 0);
+		if (status == FLUSS_OK)
+			break;
+		assert_int_equal(status, FLUSS_INTERRUPTED);
+	}
+	fake.interrupt_poll = 0;
+}
+
+static void
+test_fail_every_allocation(void **unused)
+{
+	fake_start(2, false);
+	for (int i = 0; i < 5; i++)
+	{
+		fake_append(0, 10, 1 + i / 3);
+		fake_append(1, 10, 2);
+	}
+	options.fetch_max_bytes = 500;
+	options.columns = name_and_id;
+	options.ncolumns = 2;
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		test_host_fail_alloc_at(n);
+		status = quiet_scan();
+		assert_int_equal(fake.live_requests, 0);
+		assert_int_equal(test_host_live_blocks(), 0);
+		if (!test_host_alloc_failed())
+		{
+			assert_int_equal(status, FLUSS_OK);
+			break;
+		}
+		assert_int_equal(status, FLUSS_OUT_OF_MEMORY);
+	}
+	test_host_fail_alloc_at(0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_whole_bucket, set_up),
+		cmocka_unit_test_setup(test_empty_bucket, set_up),
+		cmocka_unit_test_setup(test_nothing_asked, set_up),
+		cmocka_unit_test_setup(test_every_fetch_size, set_up),
+		cmocka_unit_test_setup(test_every_range, set_up),
+		cmocka_unit_test_setup(test_empty_batches, set_up),
+		cmocka_unit_test_setup(test_small_range_is_one_request, set_up),
+		cmocka_unit_test_setup(test_no_overfetch, set_up),
+		cmocka_unit_test_setup(test_many_ranges, set_up),
+		cmocka_unit_test_setup(test_row_limit, set_up),
+		cmocka_unit_test_setup(test_bad_arguments, set_up),
+		cmocka_unit_test_setup(test_many_buckets, set_up),
+		cmocka_unit_test_setup(test_small_ranges_of_many_buckets, set_up),
+		cmocka_unit_test_setup(test_memory_bound, set_up),
+		cmocka_unit_test_setup(test_end_is_pinned, set_up),
+		cmocka_unit_test_setup(test_growing_log, set_up),
+		cmocka_unit_test_setup(test_start_past_the_end, set_up),
+		cmocka_unit_test_setup(test_start_below_earliest, set_up),
+		cmocka_unit_test_setup(test_lost_in_mid_scan, set_up),
+		cmocka_unit_test_setup(test_lake_and_remote, set_up),
+		cmocka_unit_test_setup(test_old_schema, set_up),
+		cmocka_unit_test_setup(test_foreign_layout, set_up),
+		cmocka_unit_test_setup(test_retries, set_up),
+		cmocka_unit_test_setup(test_permanent_errors, set_up),
+		cmocka_unit_test_setup(test_table_made_again, set_up),
+		cmocka_unit_test_setup(test_silent_server, set_up),
+		cmocka_unit_test_setup(test_high_watermark_steps_back, set_up),
+		cmocka_unit_test_setup(test_random_faults, set_up),
+		cmocka_unit_test_setup(test_interrupt_every_wait, set_up),
+		cmocka_unit_test_setup(test_fail_every_allocation, set_up)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}
