@@ -16,6 +16,16 @@
 #include "error.h"
 #include "schema.h"
 
+/*
+ * An empty object.  Not by new_object(): a PostgreSQL server exports a
+ * function of that name, and the dynamic linker would call that one.
+ */
+static json_t *
+new_object(void)
+{
+	return json_pack("{}");
+}
+
 static const char *const reserved_names[] = {
 	"__offset", "__timestamp", "__bucket",
 	"_change_type", "_log_offset", "_commit_timestamp", NULL
@@ -188,6 +198,16 @@ append(builder *b, json_t *array, json_t *value)
 		b->failed = true;
 }
 
+/*
+ * PostgreSQL's backend exports a function json_object of its own, which a
+ * library loaded into it gets instead of jansson's.
+ */
+static json_t *
+new_object(void)
+{
+	return json_pack("{}");
+}
+
 static json_t *
 names_json(builder *b, const char *const *names, int n)
 {
@@ -201,7 +221,7 @@ names_json(builder *b, const char *const *names, int n)
 static json_t *
 properties_json(builder *b, const fluss_property *properties, int n)
 {
-	json_t	   *object = json_object();
+	json_t	   *object = new_object();
 
 	for (int i = 0; i < n; i++)
 		set(b, object, properties[i].key, json_string(properties[i].value));
@@ -218,7 +238,7 @@ fields_json(builder *b, const fluss_type *row)
 	for (int32_t i = 0; i < row->nchildren; i++)
 	{
 		const fluss_column *field = &row->children[i];
-		json_t	   *object = json_object();
+		json_t	   *object = new_object();
 
 		set(b, object, "name", json_string(field->name));
 		set(b, object, "field_type",
@@ -235,7 +255,7 @@ type_json(builder *b, const fluss_type *type, bool nullable)
 {
 	const fluss_type_kind *kind = &fluss_type_kinds[type->id];
 	const fluss_column *children = type->children;
-	json_t	   *object = json_object();
+	json_t	   *object = new_object();
 
 	set(b, object, "type", json_string(kind->json_name));
 	if (!nullable)
@@ -263,7 +283,7 @@ type_json(builder *b, const fluss_type *type, bool nullable)
 static json_t *
 schema_json(builder *b, const fluss_table_spec *spec)
 {
-	json_t	   *object = json_object();
+	json_t	   *object = new_object();
 	json_t	   *columns = json_array();
 
 	for (int i = 0; i < spec->ncolumns; i++)
@@ -271,7 +291,7 @@ schema_json(builder *b, const fluss_table_spec *spec)
 		const fluss_column *column = &spec->columns[i];
 		bool		in_key = name_in(column->name, spec->primary_key,
 									 spec->nprimary_key);
-		json_t	   *entry = json_object();
+		json_t	   *entry = new_object();
 
 		set(b, entry, "name", json_string(column->name));
 		set(b, entry, "data_type",
@@ -308,7 +328,7 @@ bucket_key_json(builder *b, const fluss_table_spec *spec)
 static json_t *
 table_json(builder *b, const fluss_table_spec *spec)
 {
-	json_t	   *object = json_object();
+	json_t	   *object = new_object();
 
 	set(b, object, "version", json_integer(1));
 	set(b, object, "schema", schema_json(b, spec));
@@ -370,11 +390,11 @@ fluss_database_json(const fluss_host *host, const char *comment,
 					fluss_buf *out, fluss_error *err)
 {
 	builder		b = {false};
-	json_t	   *object = json_object();
+	json_t	   *object = new_object();
 
 	set(&b, object, "version", json_integer(1));
 	if (comment != NULL)
 		set(&b, object, "comment", json_string(comment));
-	set(&b, object, "custom_properties", json_object());
+	set(&b, object, "custom_properties", new_object());
 	return write_json(object, &b, out, err);
 }
