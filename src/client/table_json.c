@@ -17,7 +17,7 @@
 #include "schema.h"
 
 /*
- * An empty object.  Not by new_object(): a PostgreSQL server exports a
+ * An empty object.  Not by json_object(): a PostgreSQL server exports a
  * function of that name, and the dynamic linker would call that one.
  */
 static json_t *
@@ -196,16 +196,6 @@ append(builder *b, json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) != 0)
 		b->failed = true;
-}
-
-/*
- * PostgreSQL's backend exports a function json_object of its own, which a
- * library loaded into it gets instead of jansson's.
- */
-static json_t *
-new_object(void)
-{
-	return json_pack("{}");
 }
 
 static json_t *
