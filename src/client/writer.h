@@ -31,6 +31,7 @@ struct write_batch
 	int32_t		sequence;
 	bool		in_flight;
 	bool		sent;			/* at least once */
+	bool		sent_first;		/* last time with nothing unanswered before it */
 	bool		maybe_written;	/* a sending ended without an answer */
 };
 

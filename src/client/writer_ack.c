@@ -153,9 +153,10 @@ try_again(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 }
 
 /*
- * The server has not the batch before this one.  If it is the first of ours
- * and no sending of it went without an answer, it is not written: the server
- * has forgotten this writer, and a new writer id starts over.
+ * The server had not the batch before this one.  If we had no other on the
+ * way then, and no sending of this one went without an answer, it is not
+ * written: the server has forgotten this writer, and a new writer id starts
+ * over.
  */
 static fluss_status
 out_of_order(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
@@ -164,7 +165,7 @@ out_of_order(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 	if (batch->writer_id == bucket->acked_writer &&
 		batch->sequence <= bucket->acked_sequence)
 		return acknowledge(writer, bucket, batch, -1, err);
-	if (batch != bucket->first)
+	if (!batch->sent_first)
 		return FLUSS_OK;
 	if (batch->maybe_written || !writer->options.idempotence)
 	{

@@ -169,6 +169,7 @@ new_batch(fluss_writer *writer)
 	batch->sequence = -1;
 	batch->in_flight = false;
 	batch->sent = false;
+	batch->sent_first = false;
 	batch->maybe_written = false;
 	return batch;
 }

@@ -213,6 +213,7 @@ mark_sent(fluss_writer *writer, write_call *call)
 			writer->counters.rows += batch->rows;
 		}
 		batch->sent = true;
+		batch->sent_first = batch == call->parts[i].bucket->first;
 	}
 	writer->counters.requests[writer->keyed ? FLUSS_REQUEST_PUT :
 							  FLUSS_REQUEST_PRODUCE]++;

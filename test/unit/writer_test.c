@@ -1,0 +1,546 @@
+/*
+ * writer_test.c
+ *	  Writers against a simulated server: every row once, in order, whatever
+ *	  gets lost on the way.
+ */
+#include <stdio.h>
+
+#include "fake_cluster.h"
+
+static fluss_writer_options options;
+
+static int
+start(int nbuckets, bool keyed)
+{
+	fake_start(nbuckets, keyed);
+	for (int i = 0; i < nbuckets; i++)
+		fake.buckets[i].leader = i / 2;
+	options = (fluss_writer_options) {
+		.acks = -1, .batch_size = 1000, .idempotence = true,
+		.max_inflight_per_bucket = 5, .max_buffered_bytes = 1 << 20
+	};
+	return 0;
+}
+
+static int
+set_up_log(void **unused)
+{
+	return start(4, false);
+}
+
+static int
+set_up_keyed(void **unused)
+{
+	return start(4, true);
+}
+
+static int
+tear_down(void **unused)
+{
+	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
+	{
+		free(fake.buckets[i].ids);
+		fake.buckets[i].ids = NULL;
+	}
+	return 0;
+}
+
+static fluss_writer *
+open_writer(void)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	assert_fluss_ok(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									  &options, &writer, &err), &err);
+	return writer;
+}
+
+static fluss_status
+write_rows(fluss_writer *writer, int first, int n, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	for (int i = first; i < first + n && status == FLUSS_OK; i++)
+	{
+		fluss_value row[3];
+		char		name[24];
+
+		fake_row(i, 3, row, name);
+		status = fluss_writer_write(writer, row, err);
+	}
+	return status;
+}
+
+static void
+close_writer(fluss_writer *writer)
+{
+	fluss_writer_close(writer);
+	assert_int_equal(fake.live_requests, 0);
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+/* Rows 0 .. n-1 are there once each, ascending within their buckets. */
+static void
+check_rows(int n)
+{
+	bool	   *seen = calloc((size_t) n, sizeof(bool));
+	int			total = 0;
+
+	for (int b = 0; b < fake.table.nbuckets; b++)
+	{
+		const fake_bucket *bucket = &fake.buckets[b];
+
+		for (int i = 0; i < bucket->nids; i++)
+		{
+			assert_in_range(bucket->ids[i], 0, n - 1);
+			assert_false(seen[bucket->ids[i]]);
+			seen[bucket->ids[i]] = true;
+			if (i > 0)
+				assert_true(bucket->ids[i] > bucket->ids[i - 1]);
+		}
+		total += bucket->nids;
+	}
+	free(seen);
+	assert_int_equal(total, n);
+}
+
+static int64_t
+rows_of_runs(fluss_writer *writer, int *nruns)
+{
+	const fluss_write_run *runs = fluss_writer_runs(writer, nruns);
+	int64_t		rows = 0;
+
+	for (int i = 0; i < *nruns; i++)
+	{
+		rows += runs[i].rows;
+		if (i > 0 && runs[i].bucket == runs[i - 1].bucket)
+			assert_true(runs[i].first_offset > runs[i - 1].last_offset);
+		if (runs[i].first_offset >= 0)
+			assert_int_equal(runs[i].last_offset - runs[i].first_offset + 1,
+							 runs[i].rows);
+	}
+	return rows;
+}
+
+/* ---- plain writing */
+
+static void
+test_append(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+	int			nruns;
+
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	assert_int_equal(fake.nrequests, 0);
+	assert_fluss_ok(write_rows(writer, 0, 5000, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(5000);
+	assert_int_equal(rows_of_runs(writer, &nruns), 5000);
+	assert_in_range(nruns, 1, 4);
+	assert_int_equal(fluss_writer_counters(writer)->rows, 5000);
+	assert_int_equal(fluss_writer_counters(writer)->requests[FLUSS_REQUEST_INIT_WRITER], 1);
+	/* all buckets got something: the sticky one changes */
+	for (int b = 0; b < 4; b++)
+		assert_true(fake.buckets[b].nids > 0);
+	assert_fluss_ok(write_rows(writer, 5000, 10, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(5010);
+	close_writer(writer);
+	assert_int_equal(fake.writer_id, 100);
+	fluss_writer_close(NULL);
+}
+
+/* One statement of few rows: one request, as one bucket is enough. */
+static void
+test_small_append(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+
+	assert_fluss_ok(write_rows(writer, 0, 10, &err), &err);
+	assert_int_equal(fake.nrequests, 0);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	assert_int_equal(fake.nrequests, 1);
+	check_rows(10);
+	close_writer(writer);
+}
+
+static void
+test_upsert(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+	int			nruns;
+
+	assert_fluss_ok(write_rows(writer, 0, 3000, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(3000);
+	assert_int_equal(rows_of_runs(writer, &nruns), 3000);
+	assert_int_equal(nruns, 4);
+	assert_int_equal(fluss_writer_runs(writer, &nruns)[0].first_offset, -1);
+	assert_int_equal(fluss_writer_runs(writer, &nruns)[0].last_offset,
+					 fake.buckets[0].end - 1);
+	close_writer(writer);
+}
+
+/* Batches of a leader's buckets travel together at the flush. */
+static void
+test_buckets_share_requests(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	options.batch_size = 1 << 20;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 100, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	assert_int_equal(fake.nrequests, 2);
+	close_writer(writer);
+}
+
+static void
+test_delete(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+
+	for (int i = 0; i < 100; i++)
+	{
+		fluss_value key = {.u.integer = i};
+
+		assert_fluss_ok(fluss_writer_delete(writer, &key, &err), &err);
+	}
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(100);
+	close_writer(writer);
+	start(1, false);
+	writer = open_writer();
+	assert_int_equal(fluss_writer_delete(writer, NULL, &err), FLUSS_UNSUPPORTED);
+	close_writer(writer);
+}
+
+static void
+test_bad_rows_leave_it_usable(void **unused)
+{
+	fluss_value row[3] = {{.is_null = true}};
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+
+	assert_int_equal(fluss_writer_write(writer, row, &err),
+					 FLUSS_NOT_NULL_VIOLATION);
+	assert_fluss_ok(write_rows(writer, 0, 10, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(10);
+	close_writer(writer);
+}
+
+static void
+test_partial_update(void **unused)
+{
+	static const int32_t targets[] = {0, 2};
+	static const int32_t no_key[] = {2};
+	fluss_value row[3] = {{.u.integer = 0}, {.u.integer = 5}, {.is_null = true}};
+	fluss_writer *writer;
+	fluss_error err;
+
+	options.target_columns = no_key;
+	options.ntarget_columns = 1;
+	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									   &options, &writer, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	options.target_columns = targets;
+	options.ntarget_columns = 2;
+	writer = open_writer();
+	assert_fluss_ok(fluss_writer_write(writer, row, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(1);
+	close_writer(writer);
+}
+
+static void
+test_refusals(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	options.acks = 1;
+	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									   &options, &writer, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	options.acks = -1;
+	fake.table.log_format = FLUSS_FORMAT_INDEXED;
+	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									   &options, &writer, &err),
+					 FLUSS_UNSUPPORTED);
+	fake.table.log_format = FLUSS_FORMAT_ARROW;
+	fake.table.npartition_key = 1;
+	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									   &options, &writer, &err),
+					 FLUSS_UNSUPPORTED);
+	start(1, true);
+	fake.table.kv_format = FLUSS_FORMAT_INDEXED;
+	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
+									   &options, &writer, &err),
+					 FLUSS_UNSUPPORTED);
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+/* Rows wait when what is buffered reaches the bound. */
+static void
+test_memory_bound(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	options.max_buffered_bytes = 3000;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 5000, &err), &err);
+	assert_in_range(fake.max_inflight, 1, 4);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(5000);
+	close_writer(writer);
+	/* a bound below the batch size: smaller batches */
+	start(4, true);
+	options.batch_size = 1 << 20;
+	options.max_buffered_bytes = 500;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 500, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(500);
+	close_writer(writer);
+}
+
+/* ---- trouble */
+
+static void
+random_faults(bool keyed, bool idempotence)
+{
+	for (unsigned seed = 1; seed < 80; seed++)
+	{
+		fluss_writer *writer;
+		fluss_error err;
+		int			nruns;
+
+		start(3, keyed);
+		fake.random = seed * 7919;
+		fake.fault_percent = idempotence ? 25 : 0;
+		options.idempotence = idempotence;
+		options.batch_size = 200;
+		options.max_inflight_per_bucket = 1 + (int) seed % 5;
+		writer = open_writer();
+		/* rows written, then the answer fails: only idempotence tells */
+		for (int i = 0; i < 10 && idempotence; i++)
+			fake_error((int) (seed + i) % 3, i % 2 == 0 ? 25 : 29);
+		if (write_rows(writer, 0, 500, &err) != FLUSS_OK ||
+			fluss_writer_flush(writer, &err) != FLUSS_OK)
+			fail_msg("seed %u: %s (%s)", seed, err.message, err.detail);
+		check_rows(500);
+		assert_int_equal(rows_of_runs(writer, &nruns), 500);
+		close_writer(writer);
+	}
+}
+
+static void
+test_random_faults_append(void **unused)
+{
+	random_faults(false, true);
+}
+
+static void
+test_random_faults_upsert(void **unused)
+{
+	random_faults(true, true);
+}
+
+static void
+test_without_idempotence(void **unused)
+{
+	random_faults(false, false);
+	/* one a bucket: nothing else keeps the order */
+	assert_in_range(fake.max_inflight, 1, 3);
+}
+
+static void
+test_permanent_error(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, false);
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 100, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	fake_error(0, FLUSS_CODE_AUTHORIZATION);
+	assert_fluss_ok(write_rows(writer, 100, 5, &err), &err);
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_AUTHORIZATION);
+	assert_non_null(strstr(err.detail, "100 of bucket 0"));
+	/* it stays failed, and its sequence number is given up */
+	assert_int_equal(write_rows(writer, 0, 1, &err), FLUSS_SERVER_ERROR);
+	close_writer(writer);
+	assert_int_equal(fake.writer_id, -1);
+	check_rows(100);
+}
+
+static void
+test_time_is_up(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, false);
+	for (int i = 0; i < FAKE_MAX_ERRORS; i++)
+		fake_error(0, FLUSS_CODE_NOT_LEADER);
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_SERVER_ERROR);
+	close_writer(writer);
+	start(1, false);
+	fake.silent = true;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_TIMED_OUT);
+	close_writer(writer);
+}
+
+/* The server has forgotten the writer: a new id, and no row is lost. */
+static void
+test_writer_forgotten(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, false);
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 10, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	fake.buckets[0].nwriters = 0;
+	options.batch_size = 100;
+	assert_fluss_ok(write_rows(writer, 10, 300, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(310);
+	assert_int_equal(fake.writer_id, 101);
+	close_writer(writer);
+}
+
+/* Two writers of one client in one bucket share its sequence. */
+static void
+test_two_writers(void **unused)
+{
+	fluss_writer *one;
+	fluss_writer *two;
+	fluss_error err;
+
+	start(1, false);
+	options.batch_size = 200;
+	one = open_writer();
+	two = open_writer();
+	for (int i = 0; i < 50; i++)
+	{
+		assert_fluss_ok(write_rows(one, i * 20, 10, &err), &err);
+		assert_fluss_ok(write_rows(two, i * 20 + 10, 10, &err), &err);
+	}
+	assert_fluss_ok(fluss_writer_flush(one, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(two, &err), &err);
+	assert_int_equal(fake.buckets[0].nids, 1000);
+	fluss_writer_close(one);
+	close_writer(two);
+}
+
+static fluss_status
+quiet_write(void)
+{
+	fluss_writer *writer = NULL;
+	fluss_error err;
+	fluss_status status;
+
+	status = fluss_writer_open(&fake.client, test_host(), &fake.table,
+							   &options, &writer, &err);
+	if (status == FLUSS_OK)
+		status = write_rows(writer, 0, 300, &err);
+	if (status == FLUSS_OK)
+		status = fluss_writer_flush(writer, &err);
+	close_writer(writer);
+	return status;
+}
+
+static void
+unwind(bool keyed)
+{
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		start(2, keyed);
+		test_host_fail_alloc_at(n);
+		status = quiet_write();
+		if (!test_host_alloc_failed())
+			break;
+		assert_int_equal(status, FLUSS_OUT_OF_MEMORY);
+	}
+	test_host_fail_alloc_at(0);
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		start(2, keyed);
+		fake.interrupt_poll = n;
+		status = quiet_write();
+		if (status == FLUSS_OK)
+			break;
+		assert_int_equal(status, FLUSS_INTERRUPTED);
+		/* unanswered batches: their sequence numbers are given up */
+		assert_int_equal(fake.writer_id, -1);
+	}
+}
+
+static void
+test_unwinds(void **unused)
+{
+	unwind(false);
+	unwind(true);
+}
+
+/* After an interruption the work can go on. */
+static void
+test_flush_again(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	fluss_error err;
+
+	assert_fluss_ok(write_rows(writer, 0, 30, &err), &err);
+	fake.interrupt_poll = 1;
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_INTERRUPTED);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(30);
+	close_writer(writer);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_append, set_up_log),
+		cmocka_unit_test_setup(test_small_append, set_up_log),
+		cmocka_unit_test_setup(test_upsert, set_up_keyed),
+		cmocka_unit_test_setup(test_buckets_share_requests, set_up_keyed),
+		cmocka_unit_test_setup(test_delete, set_up_keyed),
+		cmocka_unit_test_setup(test_bad_rows_leave_it_usable, set_up_log),
+		cmocka_unit_test_setup(test_partial_update, set_up_keyed),
+		cmocka_unit_test_setup(test_refusals, set_up_log),
+		cmocka_unit_test_setup(test_memory_bound, set_up_log),
+		cmocka_unit_test_setup(test_random_faults_append, set_up_log),
+		cmocka_unit_test_setup(test_random_faults_upsert, set_up_log),
+		cmocka_unit_test_setup(test_without_idempotence, set_up_log),
+		cmocka_unit_test_setup(test_permanent_error, set_up_log),
+		cmocka_unit_test_setup(test_time_is_up, set_up_log),
+		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
+		cmocka_unit_test_setup(test_two_writers, set_up_log),
+		cmocka_unit_test_setup(test_unwinds, set_up_log),
+		cmocka_unit_test_setup(test_flush_again, set_up_log)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}
