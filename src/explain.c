@@ -116,13 +116,8 @@ explain_columns(FlussScanState *state, ExplainState *es)
 		if (attr->metadata == FLUSS_META_NONE && attr->remote_name != NULL)
 			names = lappend(names, unconstify(char *, attr->remote_name));
 	}
-	if (names == NIL && state->rel->table != NULL && state->ncolumns > 0)
-	{
-		const fluss_schema *schema = state->rel->table->schema;
-
-		names = list_make1(unconstify(char *,
-									  schema->columns[state->columns[0]].name));
-	}
+	if (names == NIL && state->plan.narrowest != NULL)
+		names = list_make1(state->plan.narrowest);
 	if (names != NIL)
 		ExplainPropertyList("Fluss Columns", names, es);
 }
@@ -157,6 +152,31 @@ executed_ranges(FlussScanState *state)
 	return FlussRangeText(shown, nbuckets);
 }
 
+/* A whole read of a primary key table knows no offsets, only buckets. */
+static void
+explain_buckets(ForeignScanState *node, FlussScanState *state,
+				ExplainState *es, List *clauses)
+{
+	FlussIntervals *intervals;
+	List	   *names = NIL;
+
+	if (!FlussRangeConstant(state->rel, state->varno, clauses,
+							state->plan.nbuckets, &intervals))
+	{
+		ExplainPropertyText("Fluss Buckets", clause_text(node, es, clauses),
+							es);
+		return;
+	}
+	for (int i = 0; i < state->plan.nbuckets; i++)
+	{
+		if (intervals[i].n > 0)
+			names = lappend(names, psprintf("%d", i));
+	}
+	if (names == NIL)
+		names = list_make1("none");
+	ExplainPropertyList("Fluss Buckets", names, es);
+}
+
 static void
 explain_offsets(ForeignScanState *node, FlussScanState *state,
 				ExplainState *es)
@@ -169,6 +189,8 @@ explain_offsets(ForeignScanState *node, FlussScanState *state,
 		ExplainPropertyText("Fluss Offsets", executed_ranges(state), es);
 	else if (clauses == NIL)
 		return;
+	else if (state->kind == FLUSS_SCAN_LIMIT)
+		explain_buckets(node, state, es, clauses);
 	else if (FlussRangeConstant(state->rel, state->varno, clauses,
 								state->plan.nbuckets, &intervals))
 		ExplainPropertyText("Fluss Offsets",

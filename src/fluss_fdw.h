@@ -433,6 +433,8 @@ typedef struct FlussPlanPrivate
 	int64		table_id;		/* 0: planned without metadata */
 	int32		nbuckets;
 	List	   *attnums;		/* int list: attributes to fill in */
+	char	   *narrowest;		/* remote column to fetch when none is wanted,
+								 * or NULL */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
@@ -541,7 +543,8 @@ extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
 
 /*
  * By kind: start begins a (re)scan, next gives a row or false.  Slots are
- * filled with Datums of the current, per-tuple context.
+ * filled with Datums of the current, per-tuple context; errors of next get the
+ * foreign table's name from the caller's error context.
  */
 extern void FlussLogStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLogNext(FlussScanState *state, TupleTableSlot *slot);

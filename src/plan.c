@@ -45,6 +45,7 @@ enum PrivateIndex
 	PRIVATE_TABLE_ID,
 	PRIVATE_NBUCKETS,
 	PRIVATE_ATTNUMS,
+	PRIVATE_NARROWEST,
 	PRIVATE_LENGTH
 };
 
@@ -55,8 +56,9 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 									 Int64GetDatum(priv->table_id), false,
 									 FLOAT8PASSBYVAL);
 
-	return list_make4(makeInteger(priv->kind), table_id,
-					  makeInteger(priv->nbuckets), priv->attnums);
+	return list_make5(makeInteger(priv->kind), table_id,
+					  makeInteger(priv->nbuckets), priv->attnums,
+					  priv->narrowest ? makeString(priv->narrowest) : NULL);
 }
 
 void
@@ -67,6 +69,8 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->table_id = DatumGetInt64(((Const *) list_nth(list, PRIVATE_TABLE_ID))->constvalue);
 	priv->nbuckets = intVal(list_nth(list, PRIVATE_NBUCKETS));
 	priv->attnums = list_nth(list, PRIVATE_ATTNUMS);
+	priv->narrowest = list_nth(list, PRIVATE_NARROWEST) ?
+		strVal(list_nth(list, PRIVATE_NARROWEST)) : NULL;
 }
 
 int32
@@ -524,6 +528,24 @@ needed_attributes(FlussRelation *rel, RelOptInfo *baserel, List *local)
 	return result;
 }
 
+/* A log fetch asks for at least one column: the one that costs least. */
+static char *
+narrowest_if_none(FlussRelation *rel, FlussScanKind kind, List *attnums)
+{
+	const fluss_schema *schema;
+	ListCell   *lc;
+
+	if (kind != FLUSS_SCAN_LOG)
+		return NULL;
+	foreach(lc, attnums)
+	{
+		if (rel->attrs[lfirst_int(lc) - 1].metadata == FLUSS_META_NONE)
+			return NULL;
+	}
+	schema = rel->table->schema;
+	return pstrdup(schema->columns[FlussNarrowestColumn(schema)].name);
+}
+
 ForeignScan *
 flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -544,6 +566,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 				  extract_actual_clauses(scan_clauses, false),
 				  &pushed, &local);
 	priv.attnums = needed_attributes(state->rel, baserel, local);
+	priv.narrowest = narrowest_if_none(state->rel, priv.kind, priv.attnums);
 
 	/* pushed clauses are also what a recheck of a locked row looks at */
 	return make_foreignscan(tlist, local, baserel->relid, pushed,

@@ -178,7 +178,7 @@ FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
 
 		FLUSS_CALL(fluss_lookup_row(state->lookup, at, &found, state->values,
 									&err),
-				   err, state->relname);
+				   err, NULL);
 		if (found)
 		{
 			FlussFillRow(state, slot, fluss_lookup_bucket(state->lookup, at));
@@ -244,7 +244,7 @@ FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_kvscan_next(state->kvscan, &end, &bucket, state->values,
 								 &err),
-			   err, state->relname);
+			   err, NULL);
 	if (end)
 		return false;
 	FlussFillRow(state, slot, bucket);

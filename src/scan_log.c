@@ -129,7 +129,7 @@ next_batch(FlussScanState *state)
 	{
 		FLUSS_CALL(fluss_scan_next(state->log, &item, &state->batch, &loss,
 								   &err),
-				   err, state->relname);
+				   err, NULL);
 		if (item == FLUSS_SCAN_LOSS)
 		{
 			state->batch = NULL;
