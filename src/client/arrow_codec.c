@@ -184,10 +184,16 @@ pack_zstd(fluss_packer *packer, int level, const void *data, size_t size,
 	return ZSTD_isError(result) || result >= size ? 0 : result;
 }
 
+/* The Java client refuses blocks that depend on each other. */
+static const LZ4F_preferences_t lz4_preferences = {
+	.frameInfo = {.blockMode = LZ4F_blockIndependent}
+};
+
 static size_t
 pack_lz4(const void *data, size_t size, uint8_t *out, size_t room)
 {
-	size_t		result = LZ4F_compressFrame(out, room, data, size, NULL);
+	size_t		result = LZ4F_compressFrame(out, room, data, size,
+											&lz4_preferences);
 
 	return LZ4F_isError(result) || result >= size ? 0 : result;
 }
@@ -210,7 +216,8 @@ fluss_pack(fluss_packer *packer, fluss_codec codec, int zstd_level,
 		packer->zstd = ZSTD_createCCtx_advanced(host_memory(packer->host));
 	if (zstd && packer->zstd == NULL)
 		return fluss_fail_memory(err);
-	room = zstd ? ZSTD_compressBound(size) : LZ4F_compressFrameBound(size, NULL);
+	room = zstd ? ZSTD_compressBound(size) :
+		LZ4F_compressFrameBound(size, &lz4_preferences);
 	p = fluss_buf_reserve(out, PREFIX_SIZE + room);
 	if (p == NULL)
 		return fluss_fail_memory(err);

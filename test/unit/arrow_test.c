@@ -288,6 +288,30 @@ test_announced_sizes(void **unused)
 	}
 }
 
+/* Java only reads frames of independent blocks, which the third byte says. */
+static void
+test_lz4_blocks(void **unused)
+{
+	fluss_arena arena;
+	fluss_buf	out;
+	fluss_error err;
+	fluss_arrow_message message;
+	fluss_bytes bytes;
+	const fluss_schema *schema;
+
+	fluss_arena_init(&arena, test_host());
+	fluss_buf_init(&out, test_host());
+	make_large(&arena, FLUSS_CODEC_LZ4_FRAME, &schema, &out);
+	assert_fluss_ok(fluss_arrow_message_open(out.data, out.size, &message,
+											 &err), &err);
+	assert_fluss_ok(fluss_arrow_message_buffer(&message, 1, &bytes, &err),
+					&err);
+	assert_true(fluss_load_u32le(bytes.data + 8) == 0x184d2204);
+	assert_true((bytes.data[12] & 0x20) != 0);
+	fluss_buf_free(&out);
+	fluss_arena_free(&arena);
+}
+
 static void
 test_wrong_schema(void **unused)
 {
@@ -415,6 +439,7 @@ main(void)
 		cmocka_unit_test(test_builder_sizes),
 		cmocka_unit_test(test_memory_cap),
 		cmocka_unit_test(test_announced_sizes),
+		cmocka_unit_test(test_lz4_blocks),
 		cmocka_unit_test(test_wrong_schema),
 		cmocka_unit_test(test_nested_is_refused),
 		cmocka_unit_test(test_hostile_seconds),
