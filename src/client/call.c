@@ -50,6 +50,13 @@ try_once(call *c, fluss_request **answer, fluss_error *err)
 	fluss_status status;
 
 	c->maybe_done = false;
+	/* finding a first server may take more than half of the time */
+	if (c->client->nnodes == 0)
+	{
+		status = fluss_nodes_refresh(c->client, c->deadline_ms, err);
+		if (status != FLUSS_OK)
+			return status;
+	}
 	status = fluss_request_start(c->client, c->node, c->api, c->body, c->size,
 								 try_deadline(c), &request, err);
 	if (status != FLUSS_OK)
