@@ -56,7 +56,7 @@ sub ready
 	my $marker = $self->{marker};
 
 	until ($self->{closed}
-		|| ($self->{out} =~ /^$marker$/m && $self->{err} =~ /^$marker$/m))
+		|| ($self->{out} =~ /^$marker\n/m && $self->{err} =~ /^$marker\n/m))
 	{
 		my $left = $end - time;
 		my @open = grep { !$self->{"$_ closed"} } @$self{qw(stdout stderr)};
