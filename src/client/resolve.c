@@ -144,8 +144,9 @@ fluss_resolver_fds(fluss_resolver *resolver,
 				   fluss_pollfd fds[FLUSS_RESOLVER_FDS], int *wait_ms)
 {
 	ares_socket_t sockets[ARES_GETSOCK_MAXNUM];
-	int			bits = ares_getsock(resolver->channel, sockets,
-									ARES_GETSOCK_MAXNUM);
+	/* c-ares's own macros shift a 1 into the sign bit */
+	unsigned	bits = (unsigned) ares_getsock(resolver->channel, sockets,
+											   ARES_GETSOCK_MAXNUM);
 	struct timeval until;
 	int			n = 0;
 
@@ -154,11 +155,14 @@ fluss_resolver_fds(fluss_resolver *resolver,
 		*wait_ms = (int) (until.tv_sec * 1000 + (until.tv_usec + 999) / 1000);
 	for (int i = 0; i < ARES_GETSOCK_MAXNUM; i++)
 	{
-		if (!ARES_GETSOCK_READABLE(bits, i) && !ARES_GETSOCK_WRITABLE(bits, i))
+		bool		want_read = (bits >> i & 1) != 0;
+		bool		want_write = (bits >> (i + ARES_GETSOCK_MAXNUM) & 1) != 0;
+
+		if (!want_read && !want_write)
 			continue;
 		fds[n].fd = sockets[i];
-		fds[n].want_read = ARES_GETSOCK_READABLE(bits, i) != 0;
-		fds[n].want_write = ARES_GETSOCK_WRITABLE(bits, i) != 0;
+		fds[n].want_read = want_read;
+		fds[n].want_write = want_write;
 		n++;
 	}
 	return n;

@@ -23,6 +23,7 @@ static struct
 	int			waits;
 	int			log_lines;
 	int64_t		clock_skew_ms;
+	void		(*step) (void);
 }			state;
 
 static void *
@@ -57,6 +58,7 @@ static fluss_wait_result
 host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 {
 	struct pollfd polls[64];
+	int			left_ms = timeout_ms;
 	int			n;
 
 	state.waits++;
@@ -69,6 +71,8 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 	{
 		if (timeout_ms < 0)
 			fail_msg("waits for ever for nothing");
+		if (state.step != NULL)
+			state.step();
 		state.clock_skew_ms += timeout_ms;
 		return FLUSS_WAIT_TIMEOUT;
 	}
@@ -81,8 +85,18 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 		polls[i].revents = 0;
 	}
 	do
-		n = poll(polls, nfds, timeout_ms);
-	while (n < 0 && errno == EINTR);
+	{
+		/* whoever plays the servers gets a turn each millisecond */
+		int			slice_ms = state.step != NULL ? 1 : left_ms;
+
+		if (slice_ms > left_ms && left_ms >= 0)
+			slice_ms = left_ms;
+		if (state.step != NULL)
+			state.step();
+		n = poll(polls, nfds, slice_ms);
+		left_ms -= left_ms >= 0 ? slice_ms : 0;
+	} while ((n < 0 && errno == EINTR) ||
+			 (n == 0 && state.step != NULL && left_ms != 0));
 	assert_true(n >= 0);
 	return n == 0 ? FLUSS_WAIT_TIMEOUT : FLUSS_WAIT_READY;
 }
@@ -188,6 +202,12 @@ void
 test_host_advance_ms(int64_t ms)
 {
 	state.clock_skew_ms += ms;
+}
+
+void
+test_host_on_wait(void (*step) (void))
+{
+	state.step = step;
 }
 
 json_t *

@@ -1,0 +1,1196 @@
+/*
+ * cluster_test.c
+ *	  The client against servers that misbehave.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "support.h"
+#include "client.h"
+#include "mock.h"
+
+/* ---- scaffolding */
+
+static mock_server *server;
+static fluss_error err;
+
+static fluss_client *
+open_client(const char *bootstrap, const char *address_map)
+{
+	fluss_config config = {
+		.bootstrap_servers = bootstrap,
+		.address_map = address_map,
+		.connect_timeout_ms = 400,
+		.request_timeout_ms = 1000,
+		.sasl = server->sasl,
+		.user = "u",
+		.password = "p"
+	};
+	fluss_client *client;
+
+	assert_fluss_ok(fluss_client_open(test_host(), &config, &client, &err),
+					&err);
+	return client;
+}
+
+static fluss_client *
+open_default(void)
+{
+	char		bootstrap[32];
+
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d", server->port);
+	return open_client(bootstrap, NULL);
+}
+
+static int
+setup(void **unused)
+{
+	server = mock_start();
+	return 0;
+}
+
+static int
+teardown(void **unused)
+{
+	mock_end();
+	test_host_fail_alloc_at(0);
+	test_host_interrupt_at(0);
+	return test_host_live_blocks() + test_host_live_fds();
+}
+
+static fluss_status
+list_databases(fluss_client *client)
+{
+	const char *const *names;
+	fluss_status status = fluss_list_databases(client, &names, &err);
+
+	if (status == FLUSS_OK)
+		assert_string_equal(names[0], "db");
+	return status;
+}
+
+static int64_t
+now(void)
+{
+	return test_host()->now_ms(NULL);
+}
+
+static fluss_request *
+start(fluss_client *client, fluss_api api, int64_t timeout_ms)
+{
+	fluss_request *request;
+
+	assert_fluss_ok(fluss_request_start(client, 0, api, (const uint8_t *) "x",
+										1, now() + timeout_ms, &request, &err),
+					&err);
+	return request;
+}
+
+static fluss_status
+wait_for(fluss_client *client, fluss_request *request)
+{
+	while (fluss_request_state_of(request) == FLUSS_REQUEST_PENDING)
+	{
+		fluss_status status = fluss_cluster_poll(client, now() + 5000, &err);
+
+		if (status != FLUSS_OK)
+			return status;
+	}
+	if (fluss_request_state_of(request) == FLUSS_REQUEST_DONE)
+		return FLUSS_OK;
+	err = *fluss_request_error(request);
+	return err.status;
+}
+
+/* ---- addresses */
+
+static void
+test_addresses(void **unused)
+{
+	static const char *const good[] = {
+		"h:1", " h:9123 , [::1]:65535", "10.0.0.1:1,b:2"
+	};
+	static const char *const bad[] = {
+		"", "h", "h:", "h:0", "h:65536", "h:12x", ":1", "h:1,", "::1:9123",
+		"[::1]", "[::1", "[]:1", "[::1]9:1", "a b:1"
+	};
+	static const char *const good_map[] = {
+		"", "a:1=b:2", "a=b", "a:1=[::1]:2, c=d"
+	};
+	static const char *const bad_map[] = {"a:1", "a:1=b", "a=b:1", "=b", "a="};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_fluss_ok(fluss_check_bootstrap_servers(good[i], &err), &err);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(fluss_check_bootstrap_servers(bad[i], &err),
+						 FLUSS_INVALID_ARGUMENT);
+	for (size_t i = 0; i < sizeof(good_map) / sizeof(good_map[0]); i++)
+		assert_fluss_ok(fluss_check_address_map(good_map[i], &err), &err);
+	for (size_t i = 0; i < sizeof(bad_map) / sizeof(bad_map[0]); i++)
+		assert_int_equal(fluss_check_address_map(bad_map[i], &err),
+						 FLUSS_INVALID_ARGUMENT);
+	assert_int_equal(fluss_check_bootstrap_servers("good:1,bad", &err),
+					 FLUSS_INVALID_ARGUMENT);
+	assert_string_equal(err.message, "\"bad\" is not a server address");
+	assert_true(err.hint[0] != '\0');
+}
+
+/* ---- finding the cluster */
+
+static void
+test_bootstrap(void **unused)
+{
+	fluss_client *client = open_default();
+	const fluss_node *nodes;
+	int			nnodes;
+
+	assert_fluss_ok(fluss_client_nodes(client, &nodes, &nnodes, &err), &err);
+	assert_int_equal(nnodes, 2);
+	assert_true(nodes[0].coordinator);
+	assert_int_equal(nodes[1].port, server->port);
+	assert_fluss_ok(list_databases(client), &err);
+	/* coordinator and tablet server share an address here */
+	assert_int_equal(server->accepted, 1);
+	fluss_client_close(client);
+}
+
+static void
+test_bootstrap_next(void **unused)
+{
+	mock_server *dead = mock_start();
+	char		bootstrap[64];
+	fluss_client *client;
+	int64_t		started = now();
+
+	mock_stop(dead);
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d,127.0.0.1:%d",
+			 dead->port, server->port);
+	client = open_client(bootstrap, NULL);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_in_range(now() - started, 0, 500);
+	fluss_client_close(client);
+}
+
+/* A server that does not answer costs a second, not its timeout. */
+static void
+test_bootstrap_stuck(void **unused)
+{
+	mock_server *stuck = mock_start();
+	char		bootstrap[64];
+	fluss_config config = {
+		.connect_timeout_ms = 5000, .request_timeout_ms = 9000
+	};
+	fluss_client *client;
+	int64_t		started = now();
+
+	stuck->paused = true;
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d,127.0.0.1:%d",
+			 stuck->port, server->port);
+	config.bootstrap_servers = bootstrap;
+	assert_fluss_ok(fluss_client_open(test_host(), &config, &client, &err),
+					&err);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_in_range(now() - started, 900, 2000);
+	fluss_client_close(client);
+}
+
+static void
+test_nobody_there(void **unused)
+{
+	char		bootstrap[64];
+	char		expected[200];
+	fluss_client *client = open_default();
+	int64_t		started = now();
+
+	mock_stop(server);
+	assert_int_equal(list_databases(client), FLUSS_CANNOT_CONNECT);
+	snprintf(expected, sizeof(expected),
+			 "could not connect to Fluss server at 127.0.0.1:%d: Connection refused",
+			 server->port);
+	assert_string_equal(err.message, expected);
+	fluss_client_close(client);
+
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d,[::1]:1",
+			 server->port);
+	client = open_client(bootstrap, NULL);
+	assert_int_equal(list_databases(client), FLUSS_CANNOT_CONNECT);
+	assert_string_equal(err.message, "could not connect to any Fluss server");
+	snprintf(expected, sizeof(expected), "127.0.0.1:%d: Connection refused. [::1]:1: ",
+			 server->port);
+	assert_memory_equal(err.detail, expected, strlen(expected));
+	fluss_client_close(client);
+	assert_in_range(now() - started, 0, 500);
+}
+
+static void
+test_names(void **unused)
+{
+	char		bootstrap[64];
+	fluss_client *client;
+	int64_t		started;
+
+	snprintf(bootstrap, sizeof(bootstrap), "localhost:%d", server->port);
+	client = open_client(bootstrap, NULL);
+	assert_fluss_ok(list_databases(client), &err);
+	fluss_client_close(client);
+
+	client = open_client("no-such-host.invalid:1", NULL);
+	started = now();
+	assert_int_equal(list_databases(client), FLUSS_CANNOT_CONNECT);
+	assert_non_null(strstr(err.message,
+						   "could not connect to Fluss server at no-such-host.invalid:1: "));
+	assert_in_range(now() - started, 0, 800);
+	fluss_client_close(client);
+}
+
+static void
+test_address_map(void **unused)
+{
+	mock_server *proxy = mock_start();
+	char		bootstrap[32];
+	char		map[64];
+	fluss_client *client;
+	fluss_request *request;
+
+	/* what the first server advertises is reachable at the second only */
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d", server->port);
+	snprintf(map, sizeof(map), "127.0.0.1:%d=127.0.0.1:%d", server->port,
+			 proxy->port);
+	client = open_client(bootstrap, map);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(server->requests, 1);
+	assert_int_equal(proxy->requests, 1);
+	mock_stop(proxy);
+	request = start(client, FLUSS_API_LOOKUP, 1000);
+	assert_int_equal(wait_for(client, request), FLUSS_CANNOT_CONNECT);
+	assert_non_null(strstr(err.message, bootstrap));
+	fluss_request_free(request);
+	fluss_client_close(client);
+}
+
+/* ---- authentication and versions */
+
+static int	retries_left;
+
+static bool
+retry_authentication(const mock_request *request)
+{
+	if (request->api != 1038 || retries_left == 0)
+		return false;
+	retries_left--;
+	mock_error(request, 51, "later");
+	return true;
+}
+
+static void
+test_sasl(void **unused)
+{
+	fluss_client *client;
+	fluss_config config = {
+		.connect_timeout_ms = 1000, .request_timeout_ms = 2000,
+		.sasl = true, .user = "u", .password = "wrong"
+	};
+	char		bootstrap[32];
+
+	server->sasl = true;
+	client = open_default();
+	assert_fluss_ok(list_databases(client), &err);
+	fluss_client_close(client);
+
+	retries_left = 2;
+	server->handler = retry_authentication;
+	client = open_default();
+	assert_fluss_ok(list_databases(client), &err);
+	fluss_client_close(client);
+	assert_int_equal(retries_left, 0);
+
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d", server->port);
+	config.bootstrap_servers = bootstrap;
+	assert_fluss_ok(fluss_client_open(test_host(), &config, &client, &err),
+					&err);
+	assert_int_equal(list_databases(client), FLUSS_AUTH_FAILED);
+	assert_int_equal(err.server_code, 46);
+	assert_non_null(strstr(err.message, "as user \"u\""));
+	assert_null(strstr(err.message, "wrong"));
+	fluss_client_close(client);
+
+	config.sasl = false;
+	assert_fluss_ok(fluss_client_open(test_host(), &config, &client, &err),
+					&err);
+	assert_int_equal(list_databases(client), FLUSS_AUTH_FAILED);
+	fluss_client_close(client);
+}
+
+static void
+test_api_not_offered(void **unused)
+{
+	fluss_client *client;
+	fluss_table *table;
+	const int32_t bucket = 0;
+	int64_t		count;
+
+	server->unsupported = FLUSS_API_GET_TABLE_STATS;
+	client = open_default();
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	assert_fluss_ok(fluss_table_row_counts(client, table, FLUSS_NO_PARTITION,
+										   &bucket, 1, &count, &err), &err);
+	assert_int_equal(count, FLUSS_OFFSET_UNKNOWN);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+/* ---- bytes */
+
+static void
+test_slow_bytes(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+
+	server->trickle = true;
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	assert_int_equal(table->table_id, MOCK_TABLE_ID);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+#define LARGE	((size_t) 3 << 20)
+
+static bool
+answer_large(const mock_request *request)
+{
+	uint8_t    *body;
+
+	if (request->api != FLUSS_API_FETCH_LOG)
+		return false;
+	body = malloc(LARGE);
+	for (size_t i = 0; i < LARGE; i++)
+		body[i] = (uint8_t) (i * 31 >> 3);
+	mock_answer(request, body, LARGE);
+	free(body);
+	return true;
+}
+
+static void
+test_large_answer(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *requests[3];
+
+	server->handler = answer_large;
+	for (int i = 0; i < 3; i++)
+		requests[i] = start(client, FLUSS_API_FETCH_LOG, 5000);
+	for (int i = 0; i < 3; i++)
+	{
+		fluss_bytes answer;
+
+		assert_fluss_ok(wait_for(client, requests[i]), &err);
+		answer = fluss_request_answer(requests[i]);
+		assert_int_equal(answer.size, LARGE);
+		for (size_t j = 0; j < LARGE; j += 997)
+			assert_int_equal(answer.data[j], (uint8_t) (j * 31 >> 3));
+		fluss_request_free(requests[i]);
+	}
+	assert_int_equal(server->accepted, 1);
+	fluss_client_close(client);
+}
+
+/* A large request meets a full socket buffer. */
+static void
+test_large_request(void **unused)
+{
+	fluss_client *client = open_default();
+	uint8_t    *body = calloc(1, LARGE);
+	fluss_request *request;
+
+	assert_fluss_ok(fluss_request_start(client, 0, FLUSS_API_PRODUCE_LOG, body,
+										LARGE, now() + 5000, &request, &err),
+					&err);
+	assert_fluss_ok(wait_for(client, request), &err);
+	fluss_request_free(request);
+	free(body);
+	fluss_client_close(client);
+}
+
+static mock_request held[8];
+static int	nheld;
+
+static bool
+hold_lookups(const mock_request *request)
+{
+	if (request->api != FLUSS_API_LOOKUP)
+		return false;
+	held[nheld++] = *request;
+	return true;
+}
+
+static void
+test_out_of_order(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *first;
+	fluss_request *second;
+	fluss_request *third;
+
+	nheld = 0;
+	server->handler = hold_lookups;
+	first = start(client, FLUSS_API_LOOKUP, 2000);
+	second = start(client, FLUSS_API_LOOKUP, 2000);
+	third = start(client, FLUSS_API_LIST_OFFSETS, 2000);
+	assert_fluss_ok(wait_for(client, third), &err);
+	assert_int_equal(nheld, 2);
+	mock_answer(&held[1], "two", 3);
+	mock_answer(&held[0], "first", 5);
+	assert_fluss_ok(wait_for(client, first), &err);
+	assert_fluss_ok(wait_for(client, second), &err);
+	assert_memory_equal(fluss_request_answer(first).data, "first", 5);
+	assert_memory_equal(fluss_request_answer(second).data, "two", 3);
+	fluss_request_free(first);
+	fluss_request_free(second);
+	fluss_request_free(third);
+	fluss_client_close(client);
+}
+
+/* ---- broken answers */
+
+static const char *garbage;
+static size_t garbage_size;
+
+static bool
+answer_garbage(const mock_request *request)
+{
+	if (request->api != FLUSS_API_LOOKUP)
+		return false;
+	mock_raw(request->conn, garbage, garbage_size);
+	return true;
+}
+
+static void
+test_garbage(void **unused)
+{
+	static const struct
+	{
+		const char *bytes;
+		size_t		size;
+	}			cases[] = {
+		{"HTTP/1.1 400 Bad Request\r\n", 26},
+		{"\0\0\0\5\3\0\0\0\0", 9},	/* type 3 */
+		{"\0\0\0\4\0\0\0\0\0", 9},	/* too short for an id */
+		{"\0\0\0\0\2", 5},		/* too short for a type */
+		{"\x7f\xff\xff\xff\0\0\0\0\0", 9},	/* too long */
+		{"\0\0\0\5\0\0\0\x27\x0f", 9},	/* nobody's answer */
+		{"\0\0\0\5\0\0\0\0\0", 9},	/* answered before */
+		{"\0\x20\0\0\1\0\0\0\2", 9}	/* an error text of 2 MB */
+	};
+	fluss_client *client = open_default();
+
+	server->handler = answer_garbage;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		fluss_request *request;
+
+		garbage = cases[i].bytes;
+		garbage_size = cases[i].size;
+		request = start(client, FLUSS_API_LOOKUP, 2000);
+		assert_int_equal(wait_for(client, request), FLUSS_MALFORMED);
+		fluss_request_free(request);
+		assert_fluss_ok(list_databases(client), &err);
+	}
+	fluss_client_close(client);
+}
+
+static bool
+answer_error(const mock_request *request)
+{
+	if (request->api == FLUSS_API_LOOKUP)
+		mock_error(request, 48, "No authorization");
+	else if (request->api == FLUSS_API_PUT_KV)
+		mock_failure(request, -1, "request too large\n\tat x");
+	else
+		return false;
+	return true;
+}
+
+static void
+test_error_frames(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	server->handler = answer_error;
+	request = start(client, FLUSS_API_LOOKUP, 2000);
+	assert_int_equal(wait_for(client, request), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, 48);
+	assert_string_equal(err.message, "could not look up keys");
+	assert_string_equal(err.detail, "Fluss error 48 (AUTHORIZATION_EXCEPTION): No authorization.");
+	fluss_request_free(request);
+	assert_int_equal(server->accepted, 1);
+
+	request = start(client, FLUSS_API_PUT_KV, 2000);
+	assert_int_equal(wait_for(client, request), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, -1);
+	assert_non_null(strstr(err.detail, "request too large."));
+	assert_true(fluss_request_sent_maybe(request));
+	fluss_request_free(request);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(server->accepted, 2);
+	fluss_client_close(client);
+}
+
+/* ---- lost connections */
+
+static void
+test_idle_connection_closed(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	assert_fluss_ok(list_databases(client), &err);
+	mock_stop(server);
+	mock_restart(server);
+	/* not a single try is lost on it */
+	request = start(client, FLUSS_API_LIST_DATABASES, 2000);
+	assert_fluss_ok(wait_for(client, request), &err);
+	fluss_request_free(request);
+	assert_int_equal(server->accepted, 2);
+	fluss_client_close(client);
+}
+
+static int	resets_left;
+
+static bool
+reset_some(const mock_request *request)
+{
+	if (request->api != FLUSS_API_LIST_DATABASES || resets_left == 0)
+		return false;
+	resets_left--;
+	/* half of an answer */
+	mock_raw(request->conn, "\0\0\1\0\0", 5);
+	mock_reset(request->conn);
+	return true;
+}
+
+static void
+test_reset(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	server->handler = reset_some;
+	resets_left = 1;
+	request = start(client, FLUSS_API_LIST_DATABASES, 2000);
+	assert_int_equal(wait_for(client, request), FLUSS_SEND_FAILED);
+	assert_true(fluss_request_sent_maybe(request));
+	assert_memory_equal(err.message, "lost connection to Fluss server at ", 35);
+	fluss_request_free(request);
+	/* a call is repeated */
+	resets_left = 2;
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(resets_left, 0);
+	fluss_client_close(client);
+}
+
+/* A change is not. */
+static bool
+reset_changes(const mock_request *request)
+{
+	if (request->api != FLUSS_API_CREATE_DATABASE)
+		return false;
+	mock_reset(request->conn);
+	return true;
+}
+
+static void
+test_change_is_not_repeated(void **unused)
+{
+	fluss_client *client = open_default();
+	int			requests;
+
+	assert_fluss_ok(list_databases(client), &err);
+	requests = server->requests;
+	server->handler = reset_changes;
+	assert_int_equal(fluss_create_database(client, "x", NULL, true, &err),
+					 FLUSS_SEND_FAILED);
+	assert_non_null(strstr(err.detail, "may have carried it out"));
+	assert_int_equal(server->requests, requests + 1);
+	fluss_client_close(client);
+}
+
+static void
+test_server_restarts(void **unused)
+{
+	fluss_client *client = open_default();
+
+	assert_fluss_ok(list_databases(client), &err);
+	mock_stop(server);
+	assert_int_equal(list_databases(client), FLUSS_CANNOT_CONNECT);
+	mock_restart(server);
+	assert_fluss_ok(list_databases(client), &err);
+	fluss_client_close(client);
+}
+
+/* ---- silence */
+
+static bool
+drop_lookups(const mock_request *request)
+{
+	return request->api == FLUSS_API_LOOKUP;
+}
+
+static void
+test_silence(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+	int			waits;
+
+	assert_fluss_ok(list_databases(client), &err);
+	server->handler = drop_lookups;
+	waits = test_host_waits();
+	request = start(client, FLUSS_API_LOOKUP, 300);
+	assert_int_equal(wait_for(client, request), FLUSS_TIMED_OUT);
+	assert_non_null(strstr(err.message, " to LOOKUP within 3"));
+	assert_in_range(test_host_waits() - waits, 1, 5);
+	assert_true(fluss_request_sent_maybe(request));
+	fluss_request_free(request);
+	/* the connection is gone with it */
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(server->accepted, 2);
+	fluss_client_close(client);
+}
+
+/* A server that stopped: the kernel accepts, nobody answers. */
+static void
+test_stopped_server(void **unused)
+{
+	fluss_client *client = open_default();
+	int64_t		started;
+	int			waits = test_host_waits();
+
+	server->paused = true;
+	started = now();
+	assert_int_equal(list_databases(client), FLUSS_CANNOT_CONNECT);
+	assert_non_null(strstr(err.message, ": timeout expired"));
+	assert_in_range(now() - started, 400, 800);
+	assert_in_range(test_host_waits() - waits, 1, 20);
+	server->paused = false;
+	assert_fluss_ok(list_databases(client), &err);
+
+	server->paused = true;
+	started = now();
+	assert_int_not_equal(list_databases(client), FLUSS_OK);
+	assert_in_range(now() - started, 400, 2000);
+	server->paused = false;
+	assert_fluss_ok(list_databases(client), &err);
+	fluss_client_close(client);
+}
+
+/* ---- interruptions */
+
+static void
+test_interrupt(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	/* while connecting */
+	test_host_interrupt_at(1);
+	assert_int_equal(list_databases(client), FLUSS_INTERRUPTED);
+	assert_fluss_ok(list_databases(client), &err);
+
+	/* while waiting for an answer that never comes */
+	server->handler = drop_lookups;
+	request = start(client, FLUSS_API_LOOKUP, 2000);
+	test_host_interrupt_at(1);
+	assert_int_equal(fluss_cluster_poll(client, now() + 1000, &err),
+					 FLUSS_INTERRUPTED);
+	assert_int_equal(fluss_request_state_of(request), FLUSS_REQUEST_PENDING);
+	fluss_request_free(request);
+	fluss_client_close(client);
+}
+
+/*
+ * The connection is dead, the server is not: what an interrupted statement
+ * left behind must not hold up the next one for long, nor take with it what
+ * somebody else waits for.
+ */
+static void
+test_abandoned_without_answer(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *live;
+	fluss_request *lost;
+	int64_t		started;
+	int			accepted;
+
+	nheld = 0;
+	server->handler = hold_lookups;
+	live = start(client, FLUSS_API_LOOKUP, 2000);
+	lost = start(client, FLUSS_API_LOOKUP, 2000);
+	assert_fluss_ok(fluss_cluster_poll(client, now() + 50, &err), &err);
+	assert_fluss_ok(fluss_cluster_poll(client, now() + 50, &err), &err);
+	assert_int_equal(nheld, 2);
+	fluss_request_free(lost);
+	accepted = server->accepted;
+
+	started = now();
+	assert_fluss_ok(list_databases(client), &err);
+	assert_in_range(now() - started, 150, 600);
+	assert_int_equal(server->accepted, accepted + 1);
+	started = now();
+	assert_fluss_ok(list_databases(client), &err);
+	assert_in_range(now() - started, 0, 100);
+
+	/* the first one still gets its answer, on the old connection */
+	mock_answer(&held[0], "x", 1);
+	assert_fluss_ok(wait_for(client, live), &err);
+	fluss_request_free(live);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(server->accepted, accepted + 1);
+	fluss_client_close(client);
+}
+
+/* An answer that comes late is dropped, and the connection kept. */
+static void
+test_abandoned_with_late_answer(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	assert_fluss_ok(list_databases(client), &err);
+	server->handler = answer_large;
+	request = start(client, FLUSS_API_FETCH_LOG, 2000);
+	test_host_interrupt_at(3);
+	while (fluss_cluster_poll(client, now() + 1000, &err) == FLUSS_OK)
+	{
+		if (fluss_request_state_of(request) != FLUSS_REQUEST_PENDING)
+			break;
+	}
+	test_host_interrupt_at(0);
+	fluss_request_free(request);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(server->accepted, 1);
+	fluss_client_close(client);
+}
+
+/* A cursor that was left alone for an hour finds its answer in the socket. */
+static void
+test_time_away(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_request *request;
+
+	assert_fluss_ok(list_databases(client), &err);
+	nheld = 0;
+	server->handler = hold_lookups;
+	request = start(client, FLUSS_API_LOOKUP, 1000);
+	assert_fluss_ok(fluss_cluster_poll(client, now() + 50, &err), &err);
+	test_host_advance_ms(3600 * 1000);
+	assert_fluss_ok(fluss_cluster_poll(client, now() + 50, &err), &err);
+	assert_int_equal(nheld, 1);
+	mock_answer(&held[0], NULL, 0);
+	assert_fluss_ok(wait_for(client, request), &err);
+	fluss_request_free(request);
+	fluss_client_close(client);
+}
+
+/* ---- tables and leaders */
+
+static void
+test_table(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	fluss_table *again;
+	const fluss_schema *schema;
+	const fluss_bucket_info *buckets;
+	int			nbuckets;
+	int			requests;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	requests = server->requests;
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &again, &err),
+					&err);
+	assert_ptr_equal(table, again);
+	fluss_table_release(again);
+	assert_fluss_ok(fluss_table_schema(client, table, 1, &schema, &err), &err);
+	assert_int_equal(server->requests, requests);
+	assert_fluss_ok(fluss_table_schema(client, table, 2, &schema, &err), &err);
+	assert_fluss_ok(fluss_table_schema(client, table, 2, &schema, &err), &err);
+	assert_int_equal(schema->schema_id, 2);
+	assert_int_equal(server->requests, requests + 1);
+
+	assert_fluss_ok(fluss_table_buckets(client, table, &buckets, &nbuckets,
+										&err), &err);
+	assert_int_equal(nbuckets, MOCK_BUCKETS);
+	assert_int_equal(buckets[1].leader, 0);
+	assert_int_equal(buckets[1].nreplicas, 2);
+
+	/* the table outlives what the cache thinks of it */
+	server->table_id++;
+	assert_int_equal(fluss_table_verify(client, table, &err),
+					 FLUSS_TABLE_CHANGED);
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &again, &err),
+					&err);
+	assert_int_equal(again->table_id, MOCK_TABLE_ID + 1);
+	assert_int_equal(table->table_id, MOCK_TABLE_ID);
+	fluss_table_release(again);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+static void
+test_missing_table(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+
+	assert_int_equal(fluss_table_open(client, "db", "nope", false, &table,
+									  &err), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_TABLE_NOT_EXIST);
+	assert_string_equal(err.message, "Fluss table \"nope\" does not exist in database \"db\"");
+	assert_int_equal(fluss_table_open(client, "nil", "nope", false, &table,
+									  &err), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_DATABASE_NOT_EXIST);
+	assert_string_equal(err.message, "Fluss database \"nil\" does not exist");
+	fluss_client_close(client);
+}
+
+static bool
+omit_table(const mock_request *request)
+{
+	mock_request empty = *request;
+
+	if (request->api == FLUSS_API_GET_TABLE_INFO && server->leader == 0)
+	{
+		mock_error(request, 48, "no");
+		return true;
+	}
+	if (request->api != FLUSS_API_GET_METADATA)
+		return false;
+	empty.size = 0;
+	mock_default(&empty);
+	return true;
+}
+
+static void
+test_not_authorized(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	int32_t		node;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	server->handler = omit_table;
+	assert_int_equal(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 0,
+									   now() + 1000, &node, &err),
+					 FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_AUTHORIZATION);
+	assert_string_equal(err.message, "not authorized to describe table \"t\" in Fluss database \"db\"");
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+static int	leaderless_left;
+
+static bool
+elect_later(const mock_request *request)
+{
+	if (request->api == FLUSS_API_GET_METADATA && request->size > 0)
+		server->leader = leaderless_left-- > 0 ? -1 : 0;
+	return false;
+}
+
+static void
+test_leader(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	int32_t		node;
+	int			requests;
+	const int32_t bucket = 1;
+	int64_t		offset;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	server->handler = elect_later;
+	leaderless_left = 2;
+	assert_fluss_ok(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 1,
+									  now() + 2000, &node, &err), &err);
+	assert_int_equal(node, 0);
+	requests = server->requests;
+	assert_fluss_ok(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 0,
+									  now() + 2000, &node, &err), &err);
+	assert_int_equal(server->requests, requests);
+
+	fluss_leader_forget(client, table);
+	leaderless_left = 1000;
+	assert_int_equal(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 1,
+									   now() + 400, &node, &err),
+					 FLUSS_CANNOT_CONNECT);
+	assert_string_equal(err.message, "no leader for bucket 1 of table \"t\" in Fluss database \"db\"");
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   FLUSS_NO_PARTITION, &bucket, 1, false,
+									   &offset, &err), &err);
+	assert_int_equal(offset, FLUSS_OFFSET_UNKNOWN);
+	assert_int_equal(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 2,
+									   now() + 400, &node, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+/* ---- offsets */
+
+static int	stale_left;
+static bool timestamp_asked;
+
+static bool
+stale_offsets(const mock_request *request)
+{
+	/* bucket 0, code 12 or 38 */
+	static const uint8_t stale[] = {0x0a, 4, 0x08, 0, 0x10, 12};
+	static const uint8_t future[] = {0x0a, 4, 0x08, 0, 0x10, 38};
+
+	if (request->api != FLUSS_API_LIST_OFFSETS)
+		return false;
+	if (stale_left > 0)
+	{
+		stale_left--;
+		mock_answer(request, stale, sizeof(stale));
+		return true;
+	}
+	/* follower id takes 11 bytes, then the offset type */
+	if (request->body[12] == FLUSS_OFFSET_AT_TIMESTAMP)
+	{
+		timestamp_asked = true;
+		mock_answer(request, future, sizeof(future));
+		return true;
+	}
+	return false;
+}
+
+static void
+test_offsets(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	const int32_t buckets[] = {0, 1};
+	int64_t		offsets[2];
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   FLUSS_NO_PARTITION, buckets, 2, true,
+									   offsets, &err), &err);
+	assert_int_equal(offsets[0], 100);
+	assert_int_equal(offsets[1], 101);
+
+	server->handler = stale_offsets;
+	stale_left = 2;
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   FLUSS_NO_PARTITION, buckets, 1, true,
+									   offsets, &err), &err);
+	assert_int_equal(stale_left, 0);
+	assert_int_equal(offsets[0], 100);
+	/* a time past the server's clock is the end */
+	assert_fluss_ok(fluss_list_offsets(client, table,
+									   FLUSS_OFFSET_AT_TIMESTAMP, 1,
+									   FLUSS_NO_PARTITION, buckets, 1, true,
+									   offsets, &err), &err);
+	assert_true(timestamp_asked);
+	assert_int_equal(offsets[0], 100);
+	/* an answer that leaves a bucket out for ever ends with an error */
+	stale_left = 1000;
+	assert_int_equal(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+										FLUSS_NO_PARTITION, buckets + 1, 1,
+										true, offsets, &err),
+					 FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+/* ---- writer identity */
+
+static void
+test_writer_id(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	int64_t		writer_id;
+	int64_t		counter = 0;
+	int32_t		sequence;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	assert_fluss_ok(fluss_client_writer_id(client, table, &writer_id, &counter,
+										   &err), &err);
+	assert_fluss_ok(fluss_client_writer_id(client, table, &writer_id, &counter,
+										   &err), &err);
+	assert_int_equal(writer_id, 5);
+	assert_int_equal(counter, 1);
+	for (int i = 0; i < 200; i++)
+	{
+		assert_fluss_ok(fluss_client_next_sequence(client, 7, -1, i % 100,
+												   &sequence, &err), &err);
+		assert_int_equal(sequence, i / 100);
+	}
+	fluss_client_discard_writer(client);
+	assert_fluss_ok(fluss_client_next_sequence(client, 7, -1, 3, &sequence,
+											   &err), &err);
+	assert_int_equal(sequence, 0);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+/* ---- everything fails once */
+
+/* A session that touches most of the client. */
+static fluss_status
+session(fluss_client *client)
+{
+	fluss_table *table;
+	const int32_t buckets[] = {0, 1};
+	int64_t		offsets[2];
+	int64_t		writer_id;
+	const fluss_schema *schema;
+	const char *const *names;
+	const fluss_node *nodes;
+	int			nnodes;
+	fluss_status status;
+
+	status = fluss_client_nodes(client, &nodes, &nnodes, &err);
+	if (status == FLUSS_OK)
+		status = fluss_list_databases(client, &names, &err);
+	if (status == FLUSS_OK)
+		status = fluss_create_database(client, "x", NULL, true, &err);
+	if (status != FLUSS_OK)
+		return status;
+	status = fluss_table_open(client, "db", "t", true, &table, &err);
+	if (status != FLUSS_OK)
+		return status;
+	status = fluss_table_schema(client, table, 2, &schema, &err);
+	if (status == FLUSS_OK)
+		status = fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									FLUSS_NO_PARTITION, buckets, 2, true,
+									offsets, &err);
+	if (status == FLUSS_OK)
+		status = fluss_client_writer_id(client, table, &writer_id, NULL, &err);
+	if (status == FLUSS_OK)
+		status = fluss_table_verify(client, table, &err);
+	fluss_table_release(table);
+	return status;
+}
+
+static void
+test_no_memory(void **unused)
+{
+	char		bootstrap[64];
+
+	server->sasl = true;
+	/* by name, so that the resolver takes part */
+	snprintf(bootstrap, sizeof(bootstrap), "localhost:%d", server->port);
+	for (int n = 1;; n++)
+	{
+		fluss_client *client = open_client(bootstrap, NULL);
+		fluss_status status;
+
+		test_host_fail_alloc_at(n);
+		status = session(client);
+		if (!test_host_alloc_failed())
+		{
+			assert_fluss_ok(status, &err);
+			fluss_client_close(client);
+			break;
+		}
+		/* some code got over it; else the error says so */
+		if (status != FLUSS_OK && status != FLUSS_OUT_OF_MEMORY &&
+			strstr(err.message, "out of memory") == NULL)
+			fail_msg("allocation %d: %d %s", n, status, err.message);
+		test_host_fail_alloc_at(0);
+		assert_fluss_ok(session(client), &err);
+		fluss_client_close(client);
+		assert_int_equal(test_host_live_blocks(), 0);
+		assert_int_equal(test_host_live_fds(), 0);
+	}
+}
+
+static void
+test_interrupt_everywhere(void **unused)
+{
+	server->sasl = true;
+	for (int n = 1;; n++)
+	{
+		fluss_client *client = open_default();
+		fluss_status status;
+
+		test_host_interrupt_at(n);
+		status = session(client);
+		if (!test_host_interrupted())
+		{
+			assert_fluss_ok(status, &err);
+			fluss_client_close(client);
+			break;
+		}
+		assert_int_equal(status, FLUSS_INTERRUPTED);
+		/* and again in the next statement */
+		test_host_interrupt_at(2);
+		(void) !session(client);
+		test_host_interrupt_at(0);
+		assert_fluss_ok(session(client), &err);
+		fluss_client_close(client);
+		assert_int_equal(test_host_live_blocks(), 0);
+		assert_int_equal(test_host_live_fds(), 0);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_addresses),
+		TEST(test_bootstrap),
+		TEST(test_bootstrap_next),
+		TEST(test_bootstrap_stuck),
+		TEST(test_nobody_there),
+		TEST(test_names),
+		TEST(test_address_map),
+		TEST(test_sasl),
+		TEST(test_api_not_offered),
+		TEST(test_slow_bytes),
+		TEST(test_large_answer),
+		TEST(test_large_request),
+		TEST(test_out_of_order),
+		TEST(test_garbage),
+		TEST(test_error_frames),
+		TEST(test_idle_connection_closed),
+		TEST(test_reset),
+		TEST(test_change_is_not_repeated),
+		TEST(test_server_restarts),
+		TEST(test_silence),
+		TEST(test_stopped_server),
+		TEST(test_interrupt),
+		TEST(test_abandoned_without_answer),
+		TEST(test_abandoned_with_late_answer),
+		TEST(test_time_away),
+		TEST(test_table),
+		TEST(test_missing_table),
+		TEST(test_not_authorized),
+		TEST(test_leader),
+		TEST(test_offsets),
+		TEST(test_writer_id),
+		TEST(test_no_memory),
+		TEST(test_interrupt_everywhere)
+	};
+
+	return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
+}
