@@ -257,6 +257,9 @@ read_error(const fluss_conn *conn, fluss_bytes body, const fluss_api_info *api,
 		else
 			(void) fluss_fail_server(error, code, text, size, "%s",
 									 api->action);
+		if (error->status == FLUSS_AUTH_FAILED && !conn->env->config->sasl)
+			fluss_error_message(error, "Fluss server at %s requires authentication",
+								conn->label);
 	}
 	fluss_arena_free(&arena);
 }
