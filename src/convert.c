@@ -26,7 +26,7 @@ FlussRefuseValue(const FlussConverter *conv, int sqlstate, const char *why)
 {
 	ereport(ERROR,
 			(errcode(sqlstate),
-			 errmsg("value of column \"%s\" of foreign table \"%s\" %s",
+			 errmsg("value for column \"%s\" of foreign table \"%s\" %s",
 					conv->attr->name, conv->rel->name, why)));
 }
 
@@ -371,10 +371,12 @@ datum_of_date(const FlussConverter *conv, int64 unix_days)
 static Datum
 datum_of_time(const FlussConverter *conv, int64 millis)
 {
-	if (millis < 0 || millis > USECS_PER_DAY / 1000 ||
-		(millis * 1000) % conv->limit != 0)
+	if (millis < 0 || millis > USECS_PER_DAY / 1000)
 		refuse_read(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 					"is out of range for");
+	if (millis * 1000 % conv->limit != 0)
+		refuse_read(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+					"has more digits of a second than");
 	return TimeADTGetDatum(millis * 1000);
 }
 

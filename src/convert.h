@@ -21,7 +21,7 @@
 #define FLUSS_EPOCH_MILLIS	(FLUSS_EPOCH_DAYS * INT64CONST(86400000))
 #define FLUSS_EPOCH_USECS		(FLUSS_EPOCH_DAYS * USECS_PER_DAY)
 
-/* "value of column ... of foreign table ..." and why it is refused. */
+/* "value for column ... of foreign table ..." and why it is refused. */
 extern void FlussRefuseValue(const FlussConverter *conv, int sqlstate,
 							 const char *why) __attribute__((noreturn));
 
