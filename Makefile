@@ -54,4 +54,5 @@ HEADERS_ALL = $(wildcard src/*.h src/client/*.h)
 $(OBJS): $(HEADERS_ALL)
 
 include test/unit/unit.mk
+include test/client/client.mk
 -include test/dev.mk

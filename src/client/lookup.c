@@ -406,7 +406,7 @@ fluss_lookup_add(fluss_lookup *lookup, const fluss_value *key, int *slot,
 				 fluss_error *err)
 {
 	const fluss_table *table = lookup->table;
-	uint32_t	position;
+	uint32_t	position = 0;
 	uint32_t	hash;
 	fluss_status status;
 

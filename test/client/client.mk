@@ -1,0 +1,29 @@
+# Tests of the client half against a real cluster.
+#
+#   make check-cluster             FLUSS_BOOTSTRAP, or the cluster of test/cluster
+#   make check-cluster SANITIZE=address,undefined
+#   build/client/bench             how fast, on that cluster
+
+CLIENT_TEST_DIR = build/client$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+CLIENT_TEST_CFLAGS = $(UNIT_CFLAGS) -O2 -Itest/unit -Itest/client
+CLIENT_TEST_SUPPORT = $(UNIT_DIR)/support.o $(UNIT_DIR)/values.o
+
+$(CLIENT_TEST_DIR)/%.o: test/client/%.c $(wildcard test/client/*.h test/unit/*.h src/client/*.h)
+	@mkdir -p $(@D)
+	$(UNIT_CC) $(CLIENT_TEST_CFLAGS) -c -o $@ $<
+
+$(CLIENT_TEST_DIR)/cluster_test: $(CLIENT_TEST_DIR)/cluster_test.o \
+		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
+	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
+
+# Measured as it is used: optimized, with a host that does nothing extra.
+$(CLIENT_TEST_DIR)/bench: test/client/bench.c $(CLIENT_SRCS) $(PROTO_C)
+	@mkdir -p $(@D)
+	$(UNIT_CC) -std=gnu11 -O2 -g -w -Isrc/client $(filter -I%,$(UNIT_CFLAGS)) \
+		-o $@ $^ $(UNIT_LIBS)
+
+.PHONY: check-cluster
+check-cluster: $(CLIENT_TEST_DIR)/cluster_test
+	@set -ae; \
+	if [ -z "$$FLUSS_BOOTSTRAP" ]; then . build/cluster/cluster.env; fi; \
+	$(CLIENT_TEST_DIR)/cluster_test
