@@ -3,6 +3,8 @@
  *	  What the unit tests share: a host over malloc and poll that can be told
  *	  to fail, and test vectors.
  */
+/* ppoll */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -24,7 +26,38 @@ static struct
 	int			log_lines;
 	int64_t		clock_skew_ms;
 	void		(*step) (void);
+	int64_t		stepped_ms;		/* the clock while step is set */
 }			state;
+
+/* What a millisecond of the clock takes while step is set. */
+#define SLICE_NS	200000
+
+static int64_t
+real_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whoever plays the servers gets a turn each millisecond. */
+static int
+stepped_poll(struct pollfd *polls, int nfds, int timeout_ms)
+{
+	const struct timespec slice = {0, SLICE_NS};
+
+	for (int left_ms = timeout_ms;; left_ms--)
+	{
+		int			n;
+
+		state.step();
+		n = ppoll(polls, nfds, &slice, NULL);
+		if (n != 0 || left_ms == 0)
+			return n;
+		state.stepped_ms++;
+	}
+}
 
 static void *
 host_alloc(void *arg, size_t size)
@@ -58,7 +91,6 @@ static fluss_wait_result
 host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 {
 	struct pollfd polls[64];
-	int			left_ms = timeout_ms;
 	int			n;
 
 	state.waits++;
@@ -71,9 +103,9 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 	{
 		if (timeout_ms < 0)
 			fail_msg("waits for ever for nothing");
+		test_host_advance_ms(timeout_ms);
 		if (state.step != NULL)
 			state.step();
-		state.clock_skew_ms += timeout_ms;
 		return FLUSS_WAIT_TIMEOUT;
 	}
 	assert_in_range(nfds, 1, 64);
@@ -85,18 +117,9 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 		polls[i].revents = 0;
 	}
 	do
-	{
-		/* whoever plays the servers gets a turn each millisecond */
-		int			slice_ms = state.step != NULL ? 1 : left_ms;
-
-		if (slice_ms > left_ms && left_ms >= 0)
-			slice_ms = left_ms;
-		if (state.step != NULL)
-			state.step();
-		n = poll(polls, nfds, slice_ms);
-		left_ms -= left_ms >= 0 ? slice_ms : 0;
-	} while ((n < 0 && errno == EINTR) ||
-			 (n == 0 && state.step != NULL && left_ms != 0));
+		n = state.step != NULL ? stepped_poll(polls, nfds, timeout_ms) :
+			poll(polls, nfds, timeout_ms);
+	while (n < 0 && errno == EINTR);
 	assert_true(n >= 0);
 	return n == 0 ? FLUSS_WAIT_TIMEOUT : FLUSS_WAIT_READY;
 }
@@ -104,11 +127,9 @@ host_wait(void *arg, const fluss_pollfd *fds, int nfds, int timeout_ms)
 static int64_t
 host_now_ms(void *arg)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000 +
-		state.clock_skew_ms;
+	if (state.step != NULL)
+		return state.stepped_ms;
+	return real_now_ms() + state.clock_skew_ms;
 }
 
 static bool
@@ -202,11 +223,17 @@ void
 test_host_advance_ms(int64_t ms)
 {
 	state.clock_skew_ms += ms;
+	state.stepped_ms += ms;
 }
 
 void
 test_host_on_wait(void (*step) (void))
 {
+	/* the clock never goes back */
+	if (step != NULL && state.step == NULL)
+		state.stepped_ms = host_now_ms(NULL);
+	else if (step == NULL && state.step != NULL)
+		state.clock_skew_ms = state.stepped_ms - real_now_ms();
 	state.step = step;
 }
 

@@ -36,7 +36,10 @@ int test_host_live_fds(void);
 int test_host_waits(void);
 /* Moves the clock. */
 void test_host_advance_ms(int64_t ms);
-/* Called again and again while the library waits; NULL: nobody is. */
+/*
+ * Called again and again while the library waits; NULL: nobody is.  As long as
+ * it is set only waiting makes the clock go on, however busy the machine is.
+ */
 void test_host_on_wait(void (*step) (void));
 /* Lines logged so far. */
 int test_host_log_lines(void);
