@@ -346,9 +346,12 @@ consume_input(fluss_conn *conn)
 	}
 }
 
-/* Where the next bytes go: the buffer, or the body if much of it is missing. */
+/*
+ * Where the next bytes go: the buffer, or the body if much of it is missing.
+ * *more says that there may be more of them now.
+ */
 static fluss_io
-read_some(fluss_conn *conn, size_t *count, int *error)
+read_some(fluss_conn *conn, size_t *count, bool *more, int *error)
 {
 	size_t		left = conn->frame.body_size - conn->body_read;
 	fluss_io	result;
@@ -359,6 +362,7 @@ read_some(fluss_conn *conn, size_t *count, int *error)
 								count, error);
 		if (result == FLUSS_IO_DONE)
 			conn->body_read += *count;
+		*more = *count == left;
 		return result;
 	}
 	conn->input_size -= conn->input_pos;
@@ -368,6 +372,7 @@ read_some(fluss_conn *conn, size_t *count, int *error)
 							FLUSS_CONN_INPUT - conn->input_size, count, error);
 	if (result == FLUSS_IO_DONE)
 		conn->input_size += *count;
+	*more = conn->input_size == FLUSS_CONN_INPUT;
 	return result;
 }
 
@@ -376,6 +381,7 @@ fluss_conn_read(fluss_conn *conn)
 {
 	const fluss_host *host = conn->env->host;
 	size_t		budget = READ_BUDGET;
+	bool		more = true;
 
 	if (conn->input == NULL)
 		conn->input = host->alloc(host->arg, FLUSS_CONN_INPUT);
@@ -387,12 +393,12 @@ fluss_conn_read(fluss_conn *conn)
 		fluss_conn_fail(conn, &error);
 		return;
 	}
-	while (fluss_conn_is_open(conn) && budget > 0)
+	while (more && budget > 0 && fluss_conn_is_open(conn))
 	{
 		size_t		count = 0;
 		int			error = 0;
 
-		switch (read_some(conn, &count, &error))
+		switch (read_some(conn, &count, &more, &error))
 		{
 			case FLUSS_IO_DONE:
 				conn->progress_ms = fluss_conn_now(conn);
