@@ -28,13 +28,22 @@ $(UNIT_DIR)/%.o: test/unit/%.c $(wildcard src/client/*.h test/unit/*.h) $(PROTO_
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) -c -o $@ $<
 
+# What is fuzzed is replayed by one of the tests.
+$(UNIT_DIR)/fuzz_targets.o: test/fuzz/targets.c $(wildcard src/client/*.h test/fuzz/*.h) $(PROTO_H)
+	@mkdir -p $(@D)
+	$(UNIT_CC) $(UNIT_CFLAGS) -c -o $@ $<
+
+$(UNIT_DIR)/corpus_test: $(UNIT_DIR)/fuzz_targets.o
+
 $(UNIT_DIR)/libfluss.a: $(UNIT_OBJS)
 	rm -f $@ && ar rcs $@ $^
 
 $(UNIT_DIR)/%_test: $(UNIT_DIR)/%_test.o $(UNIT_SUPPORT) $(UNIT_DIR)/libfluss.a
-	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
+	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(UNIT_LIBS)
 
 .PHONY: check-client
 .SECONDARY:
 check-client: $(UNIT_TESTS)
 	@rc=0; for t in $(UNIT_TESTS); do ./$$t || rc=1; done; exit $$rc
+
+include test/fuzz/fuzz.mk
