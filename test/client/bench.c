@@ -231,7 +231,7 @@ upsert(fluss_table *table, int64_t rows)
 	for (int64_t i = 0; i < rows; i++)
 	{
 		char		name[32];
-		fluss_value row[3] = {{.u.integer = i}, {{0}}, {.u.float8 = 1}};
+		fluss_value row[3] = {{.u.integer = i}, {.is_null = false}, {.u.float8 = 1}};
 
 		row[1].u.bytes.data = (uint8_t *) name;
 		row[1].u.bytes.size = (size_t) sprintf(name, "sensor %lld",
