@@ -1,0 +1,66 @@
+--
+-- Text in databases of other encodings: Fluss keeps UTF-8
+--
+\getenv bootstrap FLUSS_BOOTSTRAP
+\if :{?bootstrap}
+\else
+\set bootstrap localhost:9123
+\endif
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SELECT current_database() AS utf8_database \gset
+DROP DATABASE IF EXISTS regress_fluss_latin1;
+DROP DATABASE IF EXISTS regress_fluss_ascii;
+CREATE DATABASE regress_fluss_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
+CREATE DATABASE regress_fluss_ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;
+CREATE SERVER encoding_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_encoding');
+CREATE USER MAPPING FOR PUBLIC SERVER encoding_server;
+SELECT fluss_drop_database('encoding_server', 'regress_encoding', if_exists => true, cascade => true);
+SELECT fluss_create_database('encoding_server', 'regress_encoding');
+CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
+SELECT fluss_create_table('texts', primary_key => '{id}', bucket_count => 1);
+INSERT INTO texts VALUES (1, 'plain', 'abcd'), (2, U&'caf\00e9', U&'\00e9\00e9\00e9\00e9'), (3, U&'\20ac', NULL), (4, U&'\+01f600', NULL);
+
+\c regress_fluss_latin1
+\set VERBOSITY verbose
+SET client_min_messages = warning;
+SET client_encoding = 'UTF8';
+CREATE EXTENSION fluss_fdw;
+CREATE SERVER encoding_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_encoding');
+CREATE USER MAPPING FOR PUBLIC SERVER encoding_server;
+CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
+-- octets are those of LATIN1
+SELECT id, t, octet_length(t), v, octet_length(v) FROM texts WHERE id IN (1, 2) ORDER BY id;
+\set VERBOSITY sqlstate
+SELECT t FROM texts WHERE id = 3;
+SELECT t FROM texts WHERE id = 4;
+\set VERBOSITY terse
+SELECT id FROM texts ORDER BY id;
+INSERT INTO texts VALUES (5, U&'na\00efve', U&'\00fc');
+CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER encoding_server;
+SELECT fluss_create_table('keys', primary_key => '{k}', bucket_count => 1);
+INSERT INTO keys VALUES (U&'\00e4', 1);
+SELECT n FROM keys WHERE k = U&'\00e4';
+
+\c regress_fluss_ascii
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE EXTENSION fluss_fdw;
+CREATE SERVER encoding_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_encoding');
+CREATE USER MAPPING FOR PUBLIC SERVER encoding_server;
+CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
+SELECT id, t::bytea FROM texts ORDER BY id;
+INSERT INTO texts (id, t) VALUES (6, E'\xe2\x82\xac');
+\set VERBOSITY sqlstate
+INSERT INTO texts (id, t) VALUES (7, E'\xe9');
+
+\c :utf8_database
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SELECT * FROM texts ORDER BY id;
+CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER encoding_server;
+SELECT k, n FROM keys WHERE k = U&'\00e4';
+SELECT fluss_drop_database('encoding_server', 'regress_encoding', cascade => true);
+DROP SERVER encoding_server CASCADE;
+DROP DATABASE regress_fluss_latin1;
+DROP DATABASE regress_fluss_ascii;
