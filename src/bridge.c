@@ -19,6 +19,7 @@
 #include "storage/ipc.h"
 #include "utils/elog.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 
 /* The error that an interrupted wait met, until FlussRaise throws it again. */
 static ErrorData *interrupting_error = NULL;
@@ -395,6 +396,9 @@ FlussRaise(const fluss_error *err, const char *relname)
 {
 	if (err->status == FLUSS_INTERRUPTED)
 		throw_interrupt();
+	/* plans for the table that was are of no use */
+	if (err->status == FLUSS_TABLE_CHANGED)
+		ResetPlanCache();
 
 	errstart(ERROR, TEXTDOMAIN);
 	errcode(sqlstate_of(err));
