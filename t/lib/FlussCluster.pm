@@ -8,6 +8,7 @@ use warnings;
 
 use Carp;
 use File::Basename;
+use Time::HiRes 'sleep';
 
 my $tool = dirname(__FILE__) . '/../../test/cluster/cluster';
 my @clusters;
@@ -71,9 +72,20 @@ sub bootstrap { return $_[0]->env('FLUSS_BOOTSTRAP'); }
 # Address of the tablet server alone.
 sub tablet_address { return '127.0.0.1:' . $_[0]->env('FLUSS_TABLET_0_PORT'); }
 
+# Kills the tablet server, once it has noted how far its logs are acknowledged,
+# as it does every five seconds: a replica that comes back cuts its log there.
 sub kill_tablet
 {
 	my ($self) = @_;
+	my $note = "$self->{dir}/tablet-0/data/high-watermark-checkpoint";
+	my $noted = sub { return (stat $note)[9] // 0 };
+	my $now = time;
+
+	for (1 .. 200)
+	{
+		last if $noted->() > $now;
+		sleep 0.1;
+	}
 	$self->{dead} = 1;
 	return $self->_run('kill-tablet', 0);
 }
