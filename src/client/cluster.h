@@ -65,7 +65,12 @@ typedef enum fluss_request_state
  * not offer fails with FLUSS_UNSUPPORTED.  When deadline_ms passes without an
  * answer the request fails with FLUSS_TIMED_OUT and its connection is closed.
  * A lost connection fails its requests with FLUSS_SEND_FAILED (sent_maybe
- * tells whether the server may have seen it).  Nothing is retried here.
+ * tells whether the server may have seen it).  Nothing is retried here, but a
+ * request of which no byte had left moves to a new connection by itself.
+ *
+ * Waits only if no server of the cluster is known yet.  Deadlines stand still
+ * between calls into the library: time that the host spends elsewhere does not
+ * count.
  */
 FLUSS_MUST_CHECK fluss_status fluss_request_start(fluss_client *client,
 												  int32_t node,
@@ -101,8 +106,9 @@ int64_t fluss_backoff_ms(int attempt);
 
 /*
  * Start, wait, retry by the error's action until deadline_ms.  Only for
- * requests that may be repeated.  counter may be NULL.  The answer is a
- * request to be freed by the caller.
+ * requests that may be repeated.  With a node id, an error that asks for
+ * another server goes back to the caller, who chose this one.  counter may be
+ * NULL.  The answer is a request to be freed by the caller.
  */
 FLUSS_MUST_CHECK fluss_status fluss_request_call(fluss_client *client,
 												 int32_t node, fluss_api api,
