@@ -108,10 +108,12 @@ run_end(const fetch_bucket *bucket, const fetch_sizes *sizes, bool *own_bound)
 
 /*
  * Bytes to ask for, so that only batches that hold the range come: by the
- * bytes an offset has taken so far, one byte while nothing is known.  *solo
- * says that the limit may be smaller than a batch.  Then the bucket needs a
- * request of its own, as the server gives one batch whatever the limit says
- * to the first bucket of a request only.
+ * bytes an offset has taken so far, one batch while nothing is known.  Rather
+ * too few than too many, as a further request brings the last batch; only past
+ * a range without a bound of its own there is next to nothing.  *solo says that
+ * the limit may be smaller than a batch.  Then the bucket needs a request of
+ * its own, as the server gives one batch whatever the limit says to the first
+ * bucket of a request only.
  */
 int64_t
 fluss_fetch_budget(const fetch_bucket *bucket, const fetch_sizes *sizes,
@@ -119,8 +121,7 @@ fluss_fetch_budget(const fetch_bucket *bucket, const fetch_sizes *sizes,
 {
 	bool		own_bound;
 	int64_t		end = run_end(bucket, sizes, &own_bound);
-	int64_t		span = end - bucket->fetch_offset;
-	int64_t		bytes = span;
+	int64_t		bytes = 1;
 	int64_t		batch = SMALL_BYTES;
 
 	*solo = false;
@@ -129,9 +130,8 @@ fluss_fetch_budget(const fetch_bucket *bucket, const fetch_sizes *sizes,
 	if (sizes->offsets > 0)
 	{
 		batch = sizes->bytes / sizes->batches;
-		bytes = offsets_to_bytes(sizes, span);
-		/* the last batch is wanted whole, and batches vary in size */
-		if (bytes > batch)
+		bytes = offsets_to_bytes(sizes, end - bucket->fetch_offset);
+		if (bytes > batch && !own_bound)
 			bytes += batch + bytes / 16;
 	}
 	if (bytes < 1)

@@ -160,6 +160,8 @@ fluss_fetch_read(fluss_scan *scan, bool *given, fluss_error *err)
 		status = decode_batch(scan, answer, part, err);
 		if (status != FLUSS_OK)
 			return status;
+		scan->counters.batches++;
+		scan->counters.rows += scan->log_batch.record_count;
 		scan->reading = part->bucket;
 		if (clip_batch(scan))
 			return FLUSS_OK;

@@ -187,9 +187,9 @@ find_ranges(fluss_scan *scan, fluss_error *err)
 /* ---- batches that arrived */
 
 /*
- * Counts the whole batches of a part and returns the first offset past them,
+ * Walks the whole batches of a part and returns the first offset past them,
  * or the fetch offset when there are none.  A header that is not valid ends
- * the counting: the bytes are kept, so that reading them tells what is wrong.
+ * the walk: the bytes are kept, so that reading them tells what is wrong.
  */
 static int64_t
 walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow)
@@ -213,8 +213,6 @@ walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow)
 		if (!complete)
 			break;
 		part->end += batch.total_size;
-		scan->counters.batches++;
-		scan->counters.rows += batch.record_count;
 		scan->sizes.batches++;
 		scan->sizes.bytes += (int64_t) batch.total_size;
 		scan->sizes.offsets += batch.next_offset - batch.base_offset;

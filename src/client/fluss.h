@@ -554,7 +554,7 @@ typedef struct fluss_counters
 {
 	int64_t		requests[FLUSS_NREQUEST_KINDS];
 	int64_t		bytes;			/* answers received, or records sent */
-	int64_t		batches;
+	int64_t		batches;		/* decoded: those that hold something in range */
 	int64_t		rows;			/* records in those batches, or rows found */
 	int64_t		keys;			/* distinct keys asked for */
 	int64_t		duplicate_keys; /* keys answered from an equal one */
