@@ -221,7 +221,7 @@ test_malformed_descriptors(void **unused)
 		THREE "},\"bucket_count\":\"1\"}",
 		THREE "}}",
 		THREE "},\"comment\":5" REST,
-		"{\"schema\":{\"columns\":[{\"name\":\"a\\u0000b\",\"data_type\":{\"type\":\"INTEGER\"}}]}" REST
+		COLUMNS(INT_COLUMN("a\\u0000b")) "}" REST
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
