@@ -312,6 +312,41 @@ test_lz4_blocks(void **unused)
 	fluss_arena_free(&arena);
 }
 
+/* The Java writer packs an empty buffer as a size of 0. */
+static void
+test_empty_buffer_of_java(void **unused)
+{
+	fluss_arena arena;
+	fluss_buf	out;
+	fluss_error err;
+	fluss_arrow_message message;
+	fluss_column_view view;
+	fluss_bytes bytes;
+	fluss_value null = {.is_null = true};
+	const fluss_schema *schema;
+	fluss_arrow_builder *builder;
+
+	fluss_arena_init(&arena, test_host());
+	fluss_buf_init(&out, test_host());
+	schema = test_schema(&arena, "ROW<a STRING>");
+	builder = open_builder(schema);
+	assert_fluss_ok(fluss_arrow_builder_add(builder, &null, &err), &err);
+	assert_fluss_ok(fluss_arrow_builder_finish(builder, FLUSS_CODEC_ZSTD, 3,
+											   &out, &err), &err);
+	fluss_arrow_builder_close(builder);
+	assert_fluss_ok(fluss_arrow_message_open(out.data, out.size, &message,
+											 &err), &err);
+	assert_fluss_ok(fluss_arrow_message_buffer(&message, 2, &bytes, &err),
+					&err);
+	assert_int_equal(bytes.size, 8);
+	fluss_store_u64le((uint8_t *) bytes.data, 0);
+	assert_fluss_ok(read_all(&arena, schema, out.data, out.size, 1, NO_LIMIT,
+							 &view, &err), &err);
+	assert_true(fluss_column_is_null(&view, 0));
+	fluss_buf_free(&out);
+	fluss_arena_free(&arena);
+}
+
 static void
 test_wrong_schema(void **unused)
 {
@@ -440,6 +475,7 @@ main(void)
 		cmocka_unit_test(test_memory_cap),
 		cmocka_unit_test(test_announced_sizes),
 		cmocka_unit_test(test_lz4_blocks),
+		cmocka_unit_test(test_empty_buffer_of_java),
 		cmocka_unit_test(test_wrong_schema),
 		cmocka_unit_test(test_nested_is_refused),
 		cmocka_unit_test(test_hostile_seconds),
