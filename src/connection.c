@@ -100,13 +100,6 @@ check_credentials(const FlussOptions *options, const FlussUserOptions *user,
 {
 	if (!options->sasl)
 		return;
-	if (user->user == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
-				 errmsg("could not connect to server \"%s\"",
-						server->servername),
-				 errdetail("The user mapping has no user for SASL."),
-				 errhint("Set the options user and password of the user mapping.")));
 	if (user->password == NULL && user->password_required &&
 		!superuser_arg(userid))
 		ereport(ERROR,
@@ -114,6 +107,13 @@ check_credentials(const FlussOptions *options, const FlussUserOptions *user,
 				 errmsg("password is required for server \"%s\"",
 						server->servername),
 				 errdetail("Non-superusers must provide a password in the user mapping.")));
+	if (user->user == NULL || user->password == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
+				 errmsg("could not connect to server \"%s\"",
+						server->servername),
+				 errdetail("The user mapping lacks a user or a password for SASL."),
+				 errhint("Set the options user and password of the user mapping.")));
 }
 
 static void
