@@ -251,7 +251,7 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								 options->table_name), es);
 	if (name != NULL)
 		ExplainPropertyText("Fluss Scan", name, es);
-	if (state->plan.table_id == 0)
+	if (state->plan.table_id == FLUSS_NO_TABLE_ID)
 		ExplainPropertyText("Fluss Metadata", "unavailable", es);
 	explain_columns(state, es);
 	if (state->kind == FLUSS_SCAN_LOOKUP)

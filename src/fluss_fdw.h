@@ -426,11 +426,14 @@ typedef enum FlussScanKind
 	FLUSS_SCAN_LIMIT
 } FlussScanKind;
 
+/* Planned without metadata; Fluss counts its tables from 0. */
+#define FLUSS_NO_TABLE_ID (-1)
+
 /* What a plan tells its execution; a List inside the plan tree. */
 typedef struct FlussPlanPrivate
 {
 	FlussScanKind kind;
-	int64		table_id;		/* 0: planned without metadata */
+	int64		table_id;		/* or FLUSS_NO_TABLE_ID */
 	int32		nbuckets;
 	List	   *attnums;		/* int list: attributes to fill in */
 	char	   *narrowest;		/* remote column to fetch when none is wanted,

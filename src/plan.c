@@ -552,7 +552,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					Plan *outer_plan)
 {
 	FlussPlanState *state = baserel->fdw_private;
-	FlussPlanPrivate priv = {0};
+	FlussPlanPrivate priv = {.table_id = FLUSS_NO_TABLE_ID};
 	List	   *pushed;
 	List	   *local;
 

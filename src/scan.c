@@ -116,7 +116,7 @@ check_plan(FlussScanState *state)
 {
 	FlussRelation *rel = state->rel;
 
-	if (state->plan.table_id == 0)
+	if (state->plan.table_id == FLUSS_NO_TABLE_ID)
 	{
 		/* metadata has arrived: plans made without it are not the best */
 		ResetPlanCache();
