@@ -21,6 +21,15 @@
 #define READ_BUDGET		((size_t) 32 << 20)
 
 static void
+keep_reason(fluss_conn *conn, const char *reason)
+{
+	size_t		size = strnlen(reason, sizeof(conn->reason) - 1);
+
+	memcpy(conn->reason, reason, size);
+	conn->reason[size] = '\0';
+}
+
+static void
 lose(fluss_conn *conn, const char *reason)
 {
 	bool		ready = conn->state == FLUSS_CONN_READY;
@@ -30,7 +39,7 @@ lose(fluss_conn *conn, const char *reason)
 					  ready ? "lost connection to Fluss server at %s: %s" :
 					  "could not connect to Fluss server at %s: %s",
 					  conn->label, reason);
-	strncpy(conn->reason, reason, sizeof(conn->reason) - 1);
+	keep_reason(conn, reason);
 	fluss_conn_fail(conn, &error);
 }
 
@@ -38,7 +47,7 @@ static void
 lose_malformed(fluss_conn *conn, fluss_error *error)
 {
 	fluss_error_detail(error, "The server is %s.", conn->label);
-	strncpy(conn->reason, error->message, sizeof(conn->reason) - 1);
+	keep_reason(conn, error->message);
 	fluss_conn_fail(conn, error);
 }
 
