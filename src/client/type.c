@@ -287,7 +287,7 @@ parse_field_name(parser *p, const char **name)
 	else
 	{
 		start = p->pos;
-		size = strcspn(start, " \t\n,<>");
+		size = strcspn(start, " \t\n,<>`");
 		p->pos += size;
 	}
 	if (size == 0)

@@ -68,6 +68,7 @@ test_refused(void **unused)
 		"char(", "time(10)", "timestamp(3", "int not", "int null null",
 		"varchar(3)", "array", "array<", "array<int", "array<int,int>",
 		"map<int>", "map<int,int,int>", "row<>", "row<int>", "row<`a int>",
+		"row<a` int>",
 		"int not null not null", "timestamp with local"
 	};
 
