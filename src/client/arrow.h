@@ -138,7 +138,10 @@ FLUSS_MUST_CHECK fluss_status fluss_arrow_builder_open(const fluss_host *host,
 													   int ntypes,
 													   fluss_arrow_builder **builder,
 													   fluss_error *err);
-/* Adds one row; values[i] for type i, already checked.  Copies bytes. */
+/*
+ * Adds one row; values[i] for type i, already checked.  Copies bytes.  After
+ * FLUSS_OUT_OF_MEMORY the builder can only be reset or closed.
+ */
 FLUSS_MUST_CHECK fluss_status fluss_arrow_builder_add(fluss_arrow_builder *builder,
 													  const fluss_value *values,
 													  fluss_error *err);

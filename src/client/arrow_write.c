@@ -6,8 +6,6 @@
  * row is added without looking at their ends; only the data of CHAR, STRING
  * and BYTES grows by itself.  Their sizes are set when the batch is finished.
  * Bits of validity past the last row are zero; under a NULL lie zeros.
- *
- * After FLUSS_OUT_OF_MEMORY a builder can only be reset or closed.
  */
 #include "arrow.h"
 #include "error.h"

@@ -497,6 +497,12 @@ test_default_bucket_key(void **unused)
 	fluss_buf_u8(&out, 0);
 	assert_null(strstr((char *) out.data, "bucket"));
 
+	fluss_buf_free(&out);
+	test_host_fail_alloc_at(1);
+	assert_int_equal(fluss_table_spec_json(test_host(), &spec, &out, &err),
+					 FLUSS_OUT_OF_MEMORY);
+	test_host_fail_alloc_at(0);
+
 	fluss_buf_reset(&out);
 	assert_fluss_ok(fluss_database_json(test_host(), "so \"it\" is", &out, &err),
 					&err);

@@ -288,6 +288,12 @@ test_mapping(void **unused)
 										 reader, &source, &err), &err);
 	fluss_arena_free(&arena);
 	assert_int_equal(test_host_live_blocks(), 0);
+
+	fluss_arena_init(&arena, test_host());
+	test_host_fail_alloc_at(1);
+	assert_int_equal(fluss_column_mapping(&arena, NULL, NULL, 0, NULL,
+										  &source, &err), FLUSS_OUT_OF_MEMORY);
+	test_host_fail_alloc_at(0);
 }
 
 int
