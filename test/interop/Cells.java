@@ -1,0 +1,73 @@
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** Runs the cells of the test and prints a line for each. */
+final class Cells {
+  /** Returns a remark for the line, or throws. */
+  interface Cell {
+    String run() throws Exception;
+  }
+
+  private int failed;
+
+  boolean run(String name, Cell cell) {
+    try {
+      System.out.println("ok - " + name + " (" + cell.run() + ")");
+      return true;
+    } catch (Exception | AssertionError e) {
+      Throwable cause = e;
+      while (cause.getCause() != null) {
+        cause = cause.getCause();
+      }
+      System.out.println("not ok - " + name + ": " + String.valueOf(cause).replace('\n', ' '));
+      failed++;
+      return false;
+    }
+  }
+
+  boolean allPassed() {
+    return failed == 0;
+  }
+
+  static void same(Object want, Object got) {
+    if (!Objects.equals(want, got)) {
+      throw new AssertionError("expected " + want + ", got " + got);
+    }
+  }
+
+  /** The same rows as often, in any order. */
+  static String sameRows(List<List<String>> want, List<List<String>> got) {
+    Map<List<String>, Integer> count = new HashMap<>();
+    want.forEach(row -> count.merge(row, 1, Integer::sum));
+    List<List<String>> extra = new ArrayList<>();
+    got.forEach(
+        row -> {
+          if (count.merge(row, -1, Integer::sum) < 0) {
+            extra.add(row);
+          }
+        });
+    count.values().removeIf(n -> n <= 0);
+    if (!extra.isEmpty() || !count.isEmpty()) {
+      throw new AssertionError(
+          String.format(
+              "%d rows of %d are missing, like %s; %d are extra, like %s",
+              count.values().stream().mapToInt(n -> n).sum(),
+              want.size(),
+              first(count.keySet()),
+              extra.size(),
+              first(extra)));
+    }
+    return got.size() + " rows";
+  }
+
+  private static String first(Iterable<List<String>> rows) {
+    for (List<String> row : rows) {
+      String text = row.toString();
+      return text.length() > 300 ? text.substring(0, 300) + "..." : text;
+    }
+    return "none";
+  }
+}

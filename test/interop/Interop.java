@@ -1,0 +1,125 @@
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.apache.fluss.client.table.Table;
+import org.apache.fluss.client.table.writer.AppendWriter;
+import org.apache.fluss.metadata.Schema;
+import org.apache.fluss.metadata.TableDescriptor;
+import org.apache.fluss.metadata.TablePath;
+import org.apache.fluss.row.GenericRow;
+import org.apache.fluss.row.TimestampNtz;
+import org.apache.fluss.types.DataTypes;
+
+/**
+ * The Java half of the interoperability test.
+ *
+ * <pre>
+ * Interop BOOTSTRAP PATTERN write DIRECTORY GO_BATCH   fills tables, writes scripts for psql
+ * Interop BOOTSTRAP PATTERN read                       reads what fluss_fdw wrote in between
+ * </pre>
+ *
+ * Only tables whose name matches the pattern take part.
+ */
+public final class Interop {
+  private static final TablePath GO_READINGS =
+      TablePath.of(Direction.JAVA_WRITES.database(), "go_readings");
+
+  private Interop() {}
+
+  public static void main(String[] args) throws Exception {
+    Cells cells = new Cells();
+    List<TestTable> tables = TestTable.all();
+    tables.removeIf(table -> !Pattern.compile(args[1]).matcher(table.name).find());
+    try (Fluss fluss = new Fluss(args[0])) {
+      if (args[2].equals("write")) {
+        write(fluss, tables, cells, Path.of(args[3]), Path.of(args[4]));
+      } else {
+        tables.forEach(table -> new JavaReads(fluss, table, cells).check());
+      }
+    }
+    System.exit(cells.allPassed() ? 0 : 1);
+  }
+
+  private static void write(
+      Fluss fluss, List<TestTable> tables, Cells cells, Path directory, Path goBatch)
+      throws Exception {
+    for (Direction direction : Direction.values()) {
+      fluss.remakeDatabase(direction.database());
+      Files.createDirectories(directory.resolve(direction.letter));
+    }
+    Map<TablePath, TableDescriptor> descriptors = new LinkedHashMap<>();
+    for (TestTable table : tables) {
+      descriptors.put(
+          TablePath.of(Direction.JAVA_WRITES.database(), table.name), table.descriptor());
+    }
+    descriptors.put(GO_READINGS, goReadings());
+    fluss.create(descriptors);
+
+    Path a = directory.resolve(Direction.JAVA_WRITES.letter);
+    Path b = directory.resolve(Direction.SQL_WRITES.letter);
+    for (TestTable table : tables) {
+      cells.run(
+          "a " + table.name + " java writes",
+          () -> {
+            JavaWrites.write(fluss, table, a);
+            SqlFile.write(a, table, Direction.JAVA_WRITES);
+            return table.writes(Direction.JAVA_WRITES).size() + " rows";
+          });
+      JavaWrites.copyFile(b, table, table.writes(Direction.SQL_WRITES), Map.of());
+      SqlFile.write(b, table, Direction.SQL_WRITES);
+    }
+    cells.run("go java writes", () -> likeGo(fluss, Files.readString(goBatch)));
+    Files.createFile(directory.resolve("written"));
+  }
+
+  /**
+   * A table as the Go client leaves it: its batches hold COMPACTED records although the table's
+   * format is ARROW. Here twice, with a true Arrow batch in between, which holds sensor 11.
+   */
+  private static String likeGo(Fluss fluss, String vector) throws Exception {
+    Matcher hex = Pattern.compile("\"batch_hex\": *\"([0-9a-f]+)\"").matcher(vector);
+    if (!hex.find()) {
+      throw new IllegalArgumentException("the vector has no batch_hex");
+    }
+    byte[] batch = Text.unhex(hex.group(1));
+    fluss.appendRaw(GO_READINGS, batch);
+    try (Table table = fluss.connection.getTable(GO_READINGS)) {
+      AppendWriter writer = table.newAppend().createWriter();
+      writer.append(GenericRow.of(11, TimestampNtz.fromMillis(1785843000000L), 31.0, 51.5));
+      writer.flush();
+    }
+    fluss.appendRaw(GO_READINGS, nextOfWriter(batch));
+    return "21 rows";
+  }
+
+  /** The batch again as its writer's next one: its sequence number and its checksum change. */
+  private static byte[] nextOfWriter(byte[] batch) {
+    ByteBuffer next = ByteBuffer.wrap(batch.clone()).order(ByteOrder.LITTLE_ENDIAN);
+    int crcAt = 21;
+    int checkedFrom = 25;
+    int sequenceAt = 40;
+    next.putInt(sequenceAt, next.getInt(sequenceAt) + 1);
+    CRC32C crc = new CRC32C();
+    crc.update(next.array(), checkedFrom, batch.length - checkedFrom);
+    next.putInt(crcAt, (int) crc.getValue());
+    return next.array();
+  }
+
+  private static TableDescriptor goReadings() {
+    Schema schema =
+        Schema.newBuilder()
+            .column("sensor_id", DataTypes.INT().copy(false))
+            .column("measured_at", DataTypes.TIMESTAMP(3).copy(false))
+            .column("temperature_c", DataTypes.DOUBLE().copy(false))
+            .column("humidity_pct", DataTypes.DOUBLE().copy(false))
+            .build();
+    return TableDescriptor.builder().schema(schema).distributedBy(1, "sensor_id").build();
+  }
+}
