@@ -24,8 +24,8 @@ import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TablePath;
 import org.apache.fluss.row.InternalRow;
+import org.apache.fluss.rpc.messages.PbProduceLogRespForBucket;
 import org.apache.fluss.rpc.messages.ProduceLogRequest;
-import org.apache.fluss.rpc.messages.ProduceLogResponse;
 import org.apache.fluss.types.RowType;
 
 /** The official Java client, as far as the tests need it. */
@@ -53,10 +53,16 @@ final class Fluss implements AutoCloseable {
     connection.close();
   }
 
-  /** An empty database. */
-  void remakeDatabase(String name) throws Exception {
-    admin.dropDatabase(name, true, true).get();
-    admin.createDatabase(name, DatabaseDescriptor.EMPTY, false).get();
+  /** New databases, in place of those of earlier runs. */
+  void makeDatabases() throws Exception {
+    for (String old : admin.listDatabases().get()) {
+      if (old.startsWith(Direction.PREFIX)) {
+        admin.dropDatabase(old, true, true).get();
+      }
+    }
+    for (Direction direction : Direction.values()) {
+      admin.createDatabase(direction.database(), DatabaseDescriptor.EMPTY, false).get();
+    }
   }
 
   /**
@@ -192,13 +198,20 @@ final class Fluss implements AutoCloseable {
       ProduceLogRequest request =
           new ProduceLogRequest().setAcks(-1).setTableId(bucket.getTableId()).setTimeoutMs(10000);
       request.addBucketsReq().setBucketId(bucket.getBucket()).setRecords(batch);
-      ProduceLogResponse response =
-          metadata()
-              .newTabletServerClientForNode(metadata().leaderFor(path, bucket))
-              .produceLog(request)
-              .get();
-      if (response.getBucketsRespAt(0).hasErrorCode()) {
-        throw new IllegalStateException(response.getBucketsRespAt(0).getErrorMessage());
+      for (int attempt = 0; ; attempt++) {
+        PbProduceLogRespForBucket answer =
+            metadata()
+                .newTabletServerClientForNode(metadata().leaderFor(path, bucket))
+                .produceLog(request)
+                .get()
+                .getBucketsRespAt(0);
+        if (!answer.hasErrorCode()) {
+          return;
+        }
+        if (attempt == 50) {
+          throw new IllegalStateException(answer.getErrorMessage());
+        }
+        Thread.sleep(100); // a new leader may not know its bucket yet
       }
     }
   }

@@ -25,7 +25,7 @@ import org.apache.fluss.types.DataTypes;
  * Interop BOOTSTRAP PATTERN read                       reads what fluss_fdw wrote in between
  * </pre>
  *
- * Only tables whose name matches the pattern take part.
+ * Only tables whose name matches the pattern take part. The property interop.run tells runs apart.
  */
 public final class Interop {
   private static final TablePath GO_READINGS =
@@ -50,8 +50,8 @@ public final class Interop {
   private static void write(
       Fluss fluss, List<TestTable> tables, Cells cells, Path directory, Path goBatch)
       throws Exception {
+    fluss.makeDatabases();
     for (Direction direction : Direction.values()) {
-      fluss.remakeDatabase(direction.database());
       Files.createDirectories(directory.resolve(direction.letter));
     }
     Map<TablePath, TableDescriptor> descriptors = new LinkedHashMap<>();

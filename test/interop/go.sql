@@ -5,7 +5,7 @@ CREATE FOREIGN TABLE fluss_a.go_readings (
   temperature_c double precision,
   humidity_pct double precision,
   _log_offset bigint OPTIONS (metadata 'log_offset')
-) SERVER fluss OPTIONS (database_name 'interop_a');
+) SERVER fluss OPTIONS (database_name :'database');
 
 CREATE TABLE heap_a.go_readings AS
 SELECT

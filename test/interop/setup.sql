@@ -206,5 +206,3 @@ BEGIN
 EXCEPTION WHEN OTHERS OR query_canceled THEN
   RETURN interop.failure(name, SQLSTATE, SQLERRM);
 END $$;
-
-SELECT fluss_create_database('fluss', 'interop_b', if_not_exists => true);
