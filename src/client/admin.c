@@ -8,6 +8,11 @@
 #include "client.h"
 #include "schema.h"
 
+/* How long a new table may be without any leader, and how often it is made. */
+#define LOST_AFTER_MS	4000
+#define SERVED_POLL_MS	50
+#define MAX_LOST		3
+
 /* Encodes were done into body: sends it, and drops the empty answer. */
 static fluss_status
 change(fluss_client *client, fluss_api api, const fluss_buf *body,
@@ -151,42 +156,130 @@ explain_table(fluss_error *err, const char *verb, const char *database,
 	}
 }
 
+/* The buckets of a new table, and the offsets that show them served. */
+typedef struct new_table
+{
+	fluss_table *table;
+	fluss_arena scratch;
+	int32_t    *buckets;
+	int64_t    *offsets;
+} new_table;
+
+static fluss_status
+open_new_table(fluss_client *client, const char *database, const char *name,
+			   new_table *made, fluss_error *err)
+{
+	int32_t		n;
+	fluss_status status = fluss_table_open(client, database, name, true,
+										   &made->table, err);
+
+	fluss_arena_init(&made->scratch, &client->host);
+	if (status != FLUSS_OK)
+	{
+		made->table = NULL;
+		return status;
+	}
+	n = made->table->nbuckets;
+	made->buckets = fluss_arena_array(&made->scratch, n, sizeof(int32_t));
+	made->offsets = fluss_arena_array(&made->scratch, n, sizeof(int64_t));
+	if (made->buckets == NULL || made->offsets == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < n; i++)
+		made->buckets[i] = i;
+	return FLUSS_OK;
+}
+
+static fluss_status
+list_new_offsets(fluss_client *client, new_table *made, bool required,
+				 fluss_error *err)
+{
+	return fluss_list_offsets(client, made->table, FLUSS_OFFSET_LATEST, 0,
+							  FLUSS_NO_PARTITION, made->buckets,
+							  made->table->nbuckets, required, made->offsets,
+							  err);
+}
+
+/* Looks whether the buckets are served, for LOST_AFTER_MS at most. */
+static fluss_status
+count_served(fluss_client *client, new_table *made, int *served,
+			 fluss_error *err)
+{
+	int64_t		end_ms = fluss_client_now(client) + LOST_AFTER_MS;
+	fluss_status status;
+
+	for (;;)
+	{
+		status = list_new_offsets(client, made, false, err);
+		*served = 0;
+		for (int i = 0; status == FLUSS_OK && i < made->table->nbuckets; i++)
+			*served += made->offsets[i] != FLUSS_OFFSET_UNKNOWN;
+		if (status != FLUSS_OK || *served == made->table->nbuckets ||
+			fluss_client_now(client) >= end_ms)
+			return status;
+		status = fluss_cluster_sleep(client, SERVED_POLL_MS, err);
+		if (status != FLUSS_OK)
+			return status;
+	}
+}
+
 /*
  * A fresh table answers UNKNOWN_TABLE_OR_BUCKET until its leaders have heard
  * of it; listing offsets shows that they have.  A partitioned table has no
  * buckets yet.
+ *
+ * The coordinator of Fluss 0.9 hears of a new table through a watch that can
+ * miss it: then no bucket ever gets a leader.  With lost given, that is told
+ * there after LOST_AFTER_MS instead of waiting on.
  */
 static fluss_status
 wait_until_served(fluss_client *client, const char *database,
-				  const char *name, fluss_error *err)
+				  const char *name, bool *lost, fluss_error *err)
 {
-	fluss_table *table;
-	int32_t    *buckets = NULL;
-	int64_t    *offsets = NULL;
-	fluss_arena scratch;
-	fluss_status status;
+	new_table	made = {0};
+	int			served = 1;
+	fluss_status status = open_new_table(client, database, name, &made, err);
 
-	status = fluss_table_open(client, database, name, true, &table, err);
-	if (status != FLUSS_OK)
-		return status;
-	fluss_arena_init(&scratch, &client->host);
-	if (table->npartition_key == 0)
+	if (status == FLUSS_OK && made.table->npartition_key == 0)
 	{
-		buckets = fluss_arena_array(&scratch, table->nbuckets,
-									sizeof(*buckets));
-		offsets = fluss_arena_array(&scratch, table->nbuckets,
-									sizeof(*offsets));
-		if (buckets == NULL || offsets == NULL)
-			status = fluss_fail_memory(err);
-		for (int i = 0; status == FLUSS_OK && i < table->nbuckets; i++)
-			buckets[i] = i;
-		if (status == FLUSS_OK)
-			status = fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
-										FLUSS_NO_PARTITION, buckets,
-										table->nbuckets, true, offsets, err);
+		if (lost != NULL)
+			status = count_served(client, &made, &served, err);
+		if (status == FLUSS_OK && served > 0)
+			status = list_new_offsets(client, &made, true, err);
 	}
-	fluss_arena_free(&scratch);
-	fluss_table_release(table);
+	if (lost != NULL)
+		*lost = status == FLUSS_OK && served == 0;
+	fluss_arena_free(&made.scratch);
+	fluss_table_release(made.table);
+	return status;
+}
+
+/*
+ * Sends a creation until the coordinator has taken note of it.  A table that
+ * was not there before and has no leader at all is ours, and nobody can have
+ * written to it: it may be dropped and created again.
+ */
+static fluss_status
+create_until_served(fluss_client *client, const char *database,
+					const char *name, const fluss_buf *body, fluss_error *err)
+{
+	bool		lost = true;
+	fluss_status status = FLUSS_OK;
+
+	for (int attempt = 0; lost; attempt++)
+	{
+		if (attempt > 0)
+			status = fluss_drop_table(client, database, name, true, err);
+		if (status == FLUSS_OK)
+			status = change(client, FLUSS_API_CREATE_TABLE, body, err);
+		if (status != FLUSS_OK)
+		{
+			explain_table(err, "create", database, name);
+			return status;
+		}
+		if (attempt == MAX_LOST)
+			return wait_until_served(client, database, name, NULL, err);
+		status = wait_until_served(client, database, name, &lost, err);
+	}
 	return status;
 }
 
@@ -205,18 +298,18 @@ fluss_create_table(fluss_client *client, const char *database,
 	status = fluss_table_spec_json(&client->host, spec, &json, err);
 	description.data = json.data;
 	description.size = json.size;
+	/* told to ignore one that exists, the server would not say whose it is */
 	if (status == FLUSS_OK)
 		status = fluss_rpc_encode_create_table(database, name, description,
-											   if_not_exists, &body, err);
+											   false, &body, err);
 	if (status == FLUSS_OK)
-		status = change(client, FLUSS_API_CREATE_TABLE, &body, err);
-	if (status != FLUSS_OK)
-		explain_table(err, "create", database, name);
+		status = create_until_served(client, database, name, &body, err);
 	fluss_buf_free(&body);
 	fluss_buf_free(&json);
-	if (status != FLUSS_OK)
-		return status;
-	return wait_until_served(client, database, name, err);
+	if (status == FLUSS_SERVER_ERROR && if_not_exists &&
+		err->server_code == FLUSS_CODE_TABLE_ALREADY_EXIST)
+		return wait_until_served(client, database, name, NULL, err);
+	return status;
 }
 
 fluss_status

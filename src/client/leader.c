@@ -60,18 +60,30 @@ fluss_leader_forget(fluss_client *client, fluss_table *table)
 
 /* ---- asking */
 
+/*
+ * Ids only grow: an entry with a greater one is about a new table of this
+ * name.  One with a smaller id comes from a server that has not heard of this
+ * table yet, and says nothing of its leaders.
+ */
 static fluss_status
 check_entry(fluss_client *client, fluss_table *table,
-			const fluss_metadata_buckets *entry, fluss_error *err)
+			const fluss_metadata_buckets **entry, fluss_error *err)
 {
-	if (entry->table_id == table->table_id)
+	static const fluss_metadata_buckets nothing = {0};
+	int64_t		table_id = (*entry)->table_id;
+
+	if (table_id == table->table_id)
 		return FLUSS_OK;
+	if (table_id < table->table_id)
+	{
+		*entry = &nothing;
+		return FLUSS_OK;
+	}
 	(void) fluss_fail(err, FLUSS_TABLE_CHANGED,
 					  "Fluss table \"%s\" in database \"%s\" was made again",
 					  table->name, table->database);
 	fluss_error_detail(err, "Its id was %lld and is %lld now.",
-					   (long long) table->table_id,
-					   (long long) entry->table_id);
+					   (long long) table->table_id, (long long) table_id);
 	fluss_table_forget(client, table->database, table->name);
 	return err->status;
 }
@@ -121,7 +133,7 @@ ask_buckets(fluss_client *client, fluss_table *table, int64_t partition_id,
 							 strcmp(found->database, table->database) != 0))
 			continue;
 		*entry = found;
-		return check_entry(client, table, found, err);
+		return check_entry(client, table, entry, err);
 	}
 	return explain_omission(client, table, err);
 }
