@@ -223,10 +223,11 @@ CALL try('SELECT fluss_create_table(''no_types'')');
 --
 -- keys of every type that can be one
 --
+CREATE SEQUENCE key_number;
 CREATE FUNCTION key_works(type text, value text, fluss_type text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; n int; plan text := '';
 BEGIN
-  EXECUTE format('CREATE FOREIGN TABLE key_one (k %s %s NOT NULL, v integer) SERVER types_server', type, 'OPTIONS (fluss_type ' || quote_literal(fluss_type) || ')');
+  EXECUTE format('CREATE FOREIGN TABLE key_one (k %s %s NOT NULL, v integer) SERVER types_server OPTIONS (table_name %L)', type, 'OPTIONS (fluss_type ' || quote_literal(fluss_type) || ')', 'key_' || nextval('key_number'));
   PERFORM fluss_create_table('key_one', primary_key => '{k}', bucket_count => 3);
   EXECUTE format('INSERT INTO key_one VALUES (%L, 7)', value);
   FOR line IN EXECUTE format('EXPLAIN (COSTS OFF) SELECT v FROM key_one WHERE k = %L::%s', value, type) LOOP
@@ -258,6 +259,7 @@ END $$;
 
 SELECT fluss_drop_database('types_server', 'regress_types', cascade => true);
 DROP FUNCTION without, key_works;
+DROP SEQUENCE key_number;
 DROP PROCEDURE try;
 DROP VIEW local_view, log_view, key_view;
 DROP TABLE local_types, local_random;

@@ -81,13 +81,13 @@ SELECT rows FROM fluss_last_write();
 COPY events FROM stdin;
 22	x	1	0	0
 \.
-COPY state FROM stdin (FORMAT csv);
+COPY state FROM stdin (DELIMITER ',');
 1,one,1,first
 2,two,2,second
 \.
 SELECT * FROM state ORDER BY id;
 -- a bad row in the middle
-COPY state (id, n) FROM stdin (FORMAT csv);
+COPY state (id, n) FROM stdin (DELIMITER ',');
 3,3
 4,four
 \.
