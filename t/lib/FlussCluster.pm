@@ -72,37 +72,38 @@ sub bootstrap { return $_[0]->env('FLUSS_BOOTSTRAP'); }
 # Address of the tablet server alone.
 sub tablet_address { return '127.0.0.1:' . $_[0]->env('FLUSS_TABLET_0_PORT'); }
 
-# Kills the tablet server, once it has noted how far its logs are acknowledged,
-# as it does every five seconds: a replica that comes back cuts its log there.
+# Kills a tablet server. If it has the only replica of something, note_first
+# waits until it has noted how far its logs are acknowledged, as it does every
+# five seconds: a replica that comes back cuts its log there.
 sub kill_tablet
+{
+	my ($self, $number) = @_;
+
+	$self->{dead}{ $number // 0 } = 1;
+	return $self->_run('kill-tablet', $number // 0);
+}
+
+sub note_first
 {
 	my ($self) = @_;
 	my $note = "$self->{dir}/tablet-0/data/high-watermark-checkpoint";
-	my $noted = sub { return (stat $note)[9] // 0 };
 	my $now = time;
 
 	for (1 .. 200)
 	{
-		last if $noted->() > $now;
+		last if ((stat $note)[9] // 0) > $now;
 		sleep 0.1;
 	}
-	$self->{dead} = 1;
-	return $self->_run('kill-tablet', 0);
+	return $self;
 }
 
 sub start_tablet
 {
-	my ($self) = @_;
-	$self->_run('start-tablet', 0);
-	$self->{dead} = 0;
-	return;
-}
+	my ($self, $number) = @_;
 
-sub restart_tablet
-{
-	my ($self) = @_;
-	$self->kill_tablet;
-	return $self->start_tablet;
+	$self->_run('start-tablet', $number // 0);
+	delete $self->{dead}{ $number // 0 };
+	return;
 }
 
 # Stops tablet server and coordinator in their tracks, SIGSTOP; for less than
@@ -148,7 +149,7 @@ sub end_all
 			else
 			{
 				$cluster->thaw if $cluster->{frozen};
-				$cluster->start_tablet if $cluster->{dead};
+				$cluster->start_tablet($_) for keys %{ $cluster->{dead} };
 			}
 			1;
 		} or warn $@;
