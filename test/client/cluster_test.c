@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "tables.h"
+#include "batch.h"
+#include "cluster.h"
+#include "rpc.h"
 
 #define ALL				FLUSS_OFFSET_END
 #define MEGABYTE		((int64_t) 1 << 20)
@@ -414,6 +417,107 @@ test_row_limit(void **unused)
 	fluss_table_release(table);
 }
 
+/* Has the server append a batch as it is, which it does without a look. */
+static void
+append_raw(fluss_table *table, const uint8_t *batch, size_t size)
+{
+	fluss_write_bucket ask = {FLUSS_NO_PARTITION, 0, {batch, size}};
+	int64_t		deadline = fluss_client_deadline(test_client());
+	fluss_write_result *results;
+	fluss_request *answer;
+	fluss_arena arena;
+	fluss_error err;
+	fluss_buf	body;
+	int32_t		node;
+	int			nresults;
+
+	fluss_arena_init(&arena, cluster_host());
+	fluss_buf_init(&body, cluster_host());
+	assert_fluss_ok(fluss_leader_find(test_client(), table, FLUSS_NO_PARTITION,
+									  0, deadline, &node, &err), &err);
+	assert_fluss_ok(fluss_rpc_encode_produce(cluster_host(), table->table_id, -1,
+											 5000, &ask, 1, &body, &err), &err);
+	assert_fluss_ok(fluss_request_call(test_client(), node,
+									   FLUSS_API_PRODUCE_LOG, body.data,
+									   body.size, deadline, NULL, &answer,
+									   &err), &err);
+	assert_fluss_ok(fluss_rpc_decode_produce(&arena, fluss_request_answer(answer),
+											 &results, &nresults, &err), &err);
+	assert_int_equal(results[0].error_code, 0);
+	fluss_request_free(answer);
+	fluss_buf_free(&body);
+	fluss_arena_free(&arena);
+}
+
+/*
+ * Rows in a row layout amid Arrow batches, as fluss-go writes them: sensors 1
+ * to 10, 21 to 30 degrees.  The server cannot project them.
+ */
+static void
+test_foreign_layout(void **unused)
+{
+	static const fluss_column columns[] = {
+		{"sensor_id", NULL, 0, {FLUSS_INTEGER, false}},
+		{"measured_at", NULL, 1, {FLUSS_TIMESTAMP, false, 0, 3}},
+		{"temperature_c", NULL, 2, {FLUSS_DOUBLE, false}},
+		{"humidity_pct", NULL, 3, {FLUSS_DOUBLE, false}}
+	};
+	static const int32_t temperature[] = {2};
+	test_table_spec spec = {
+		.name = "foreign", .nbuckets = 1, .columns = columns, .ncolumns = 4
+	};
+	fluss_table *table = test_table_create(&spec);
+	fluss_scan_options options = scan_options(temperature, 1);
+	fluss_range range = {FLUSS_NO_PARTITION, 0, 0, ALL};
+	json_t	   *vectors = test_vectors("fluss_go_batch.json");
+	const fluss_batch *batch;
+	fluss_scan_item item;
+	fluss_loss	loss;
+	fluss_scan *scan;
+	fluss_ends *ends;
+	fluss_error err;
+	uint8_t    *bytes;
+	size_t		size = test_hex(test_string(vectors, "batch_hex"), &bytes);
+	int			foreign = 0;
+	int			rows = 0;
+
+	/* it names a writer: the server would take it once only */
+	fluss_log_batch_stamp(bytes, size, -1, -1);
+	for (int i = 0; i < 20; i++)
+	{
+		write_rows(table, i * 100, i * 100 + 100);
+		if (i == 3 || i == 4 || i == 9)
+			append_raw(table, bytes, size);
+	}
+	options.fetch_max_bytes = 2000;
+	assert_fluss_ok(fluss_ends_open(cluster_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_scan_open(test_client(), cluster_host(), table, &range,
+									1, &options, ends, &scan, &err), &err);
+	for (;;)
+	{
+		assert_fluss_ok(fluss_scan_next(scan, &item, &batch, &loss, &err), &err);
+		if (item == FLUSS_SCAN_END)
+			break;
+		assert_int_equal(batch->base_offset + batch->first_row, rows);
+		rows += batch->end_row - batch->first_row;
+		for (int32_t i = 0; i < 10 && batch->end_row == 10; i++)
+		{
+			fluss_value value;
+
+			fluss_column_value(&batch->columns[0], i, &value);
+			assert_true(value.u.float8 == 21 + i);
+			foreign++;
+		}
+	}
+	assert_int_equal(rows, 20 * 100 + 3 * 10);
+	assert_int_equal(foreign, 30);
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+	fluss_table_release(table);
+	free(bytes);
+	json_decref(vectors);
+}
+
 /* ---- keyed tables */
 
 static fluss_lookup *
@@ -702,6 +806,7 @@ main(void)
 		cmocka_unit_test(test_starts_and_ends),
 		cmocka_unit_test(test_small_ranges_of_buckets),
 		cmocka_unit_test(test_row_limit),
+		cmocka_unit_test(test_foreign_layout),
 		cmocka_unit_test(test_keyed_types),
 		cmocka_unit_test(test_keyed_changes),
 		cmocka_unit_test(test_partial_update),
