@@ -204,6 +204,8 @@ explain_offsets(ForeignScanState *node, FlussScanState *state,
 void
 FlussExplainCounters(const fluss_counters *counters, ExplainState *es)
 {
+	bool		written = counters->requests[FLUSS_REQUEST_PRODUCE] > 0 ||
+		counters->requests[FLUSS_REQUEST_PUT] > 0;
 	StringInfoData requests;
 
 	initStringInfo(&requests);
@@ -222,7 +224,8 @@ FlussExplainCounters(const fluss_counters *counters, ExplainState *es)
 	ExplainPropertyInteger("Fluss Bytes", NULL, counters->bytes, es);
 	if (counters->batches > 0)
 		ExplainPropertyInteger("Fluss Batches", NULL, counters->batches, es);
-	ExplainPropertyInteger("Fluss Rows Read", NULL, counters->rows, es);
+	ExplainPropertyInteger(written ? "Fluss Rows Written" : "Fluss Rows Read",
+						   NULL, counters->rows, es);
 	if (counters->keys > 0)
 		ExplainPropertyInteger("Fluss Keys", NULL, counters->keys, es);
 }

@@ -482,9 +482,9 @@ flussExecForeignBatchInsert(EState *estate, ResultRelInfo *rri,
 }
 
 /*
- * The writer makes its own batches of the rows that come one by one; more at a
- * time only saves calls.  What looks at each row after it was inserted needs
- * them one by one.
+ * The writer makes its own batches of rows that come one by one; core would
+ * copy each of them into a batch of its own first.  What looks at each row
+ * after it was inserted needs them one by one whatever the option says.
  */
 int
 flussGetForeignModifyBatchSize(ResultRelInfo *rri)
