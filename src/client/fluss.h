@@ -627,7 +627,8 @@ typedef struct fluss_loss
 	int64_t		partition_id;
 	int32_t		bucket;
 	int64_t		start;			/* where the range wanted to start */
-	int64_t		earliest;		/* first offset the server still has */
+	int64_t		earliest;		/* first offset the server still has, or
+								 * FLUSS_OFFSET_UNKNOWN: it was not asked */
 	int64_t		end;			/* the pinned end */
 } fluss_loss;
 
@@ -656,7 +657,7 @@ FLUSS_MUST_CHECK fluss_status fluss_scan_open(fluss_client *client,
 											  fluss_error *err);
 /*
  * Gives the next batch with at least one row in range, or a loss report, or
- * the end.  *batch lives until the next call.  A loss is reported before any
+ * the end.  A batch that several ranges take from is given once for each.  *batch lives until the next call.  A loss is reported before any
  * record of its range: the start lies above the pinned end, or above zero and
  * below the earliest offset; the scan then goes on with what there is.
  */
@@ -727,7 +728,7 @@ typedef struct fluss_kvscan_options
 	const int32_t *buckets;		/* NULL: all */
 	int			nbuckets;
 	int64_t		max_rows_per_bucket;	/* more: FLUSS_TOO_MANY_ROWS */
-	int64_t		row_limit;		/* hint: so many rows will do; 0: all */
+	int64_t		row_limit;		/* ends after so many rows; 0: all */
 	int64_t		max_buffered_bytes;
 } fluss_kvscan_options;
 
@@ -756,7 +757,8 @@ typedef struct fluss_writer_options
 {
 	int			acks;			/* -1 all, 1 leader, 0 none */
 	int64_t		batch_size;		/* bytes of one batch, uncompressed */
-	bool		idempotence;
+	bool		idempotence;	/* needs acks -1; without it, rows whose
+								 * acknowledgement is lost are written again */
 	int			max_inflight_per_bucket;	/* 1..5 */
 	int64_t		max_buffered_bytes;
 	const int32_t *target_columns;	/* partial update: positions; NULL: whole
@@ -764,7 +766,11 @@ typedef struct fluss_writer_options
 	int			ntarget_columns;
 } fluss_writer_options;
 
-/* A run of contiguous acknowledged offsets of one bucket. */
+/*
+ * A run of contiguous acknowledged offsets of one bucket.  Rows of a log table
+ * that are known to be written, but not where, share one run with both offsets
+ * -1.
+ */
 typedef struct fluss_write_run
 {
 	int64_t		partition_id;
