@@ -657,9 +657,10 @@ FLUSS_MUST_CHECK fluss_status fluss_scan_open(fluss_client *client,
 											  fluss_error *err);
 /*
  * Gives the next batch with at least one row in range, or a loss report, or
- * the end.  A batch that several ranges take from is given once for each.  *batch lives until the next call.  A loss is reported before any
- * record of its range: the start lies above the pinned end, or above zero and
- * below the earliest offset; the scan then goes on with what there is.
+ * the end.  *batch lives until the next call; one that several ranges take
+ * from is given once for each.  A loss is reported before any record of its
+ * range: the start lies above the pinned end, or above zero and below the
+ * earliest offset; the scan then goes on with what there is.
  */
 FLUSS_MUST_CHECK fluss_status fluss_scan_next(fluss_scan *scan,
 											  fluss_scan_item *item,

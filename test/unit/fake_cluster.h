@@ -189,7 +189,7 @@ fake_start(int nbuckets, bool keyed)
 	fake.sorted = true;
 }
 
-static void
+static void __attribute__((unused))
 fake_append(int bucket, int32_t count, int32_t schema_id)
 {
 	fake_bucket *b = &fake.buckets[bucket];
