@@ -19,6 +19,7 @@ DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
     CONTINUE WHEN line ~ '(Fluss Bytes|Memory Usage|Planning|Buffers|Fluss Requests: none)';
+    line := regexp_replace(line, 'actual rows=\S+ loops=([2-9]|\d\d+)\)', 'actual loops=\1)');
     line := regexp_replace(line, 'actual rows=(\d+)(\.00)? loops', 'actual rows=\1 loops');
     RETURN NEXT line;
   END LOOP;

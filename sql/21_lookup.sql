@@ -18,6 +18,7 @@ DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
     CONTINUE WHEN line ~ '(Fluss Bytes|Memory Usage|Planning|Buffers)';
+    line := regexp_replace(line, 'actual rows=\S+ loops=([2-9]|\d\d+)\)', 'actual loops=\1)');
     line := regexp_replace(line, 'actual rows=(\d+)(\.00)? loops', 'actual rows=\1 loops');
     RETURN NEXT line;
   END LOOP;
@@ -145,13 +146,6 @@ INSERT INTO floats VALUES (1.5, 1), ('NaN', 2), ('-0', 3);
 EXPLAIN (COSTS OFF) SELECT * FROM floats WHERE k = 0;
 SELECT * FROM floats WHERE k = 0;
 SELECT * FROM floats WHERE k = 'NaN';
-CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE FOREIGN TABLE folded (k text COLLATE ignore_case, v int) SERVER lookup_server;
-SELECT fluss_create_table('folded', primary_key => '{k}');
-INSERT INTO folded VALUES ('Abc', 1);
-EXPLAIN (COSTS OFF) SELECT * FROM folded WHERE k = 'ABC';
-SELECT * FROM folded WHERE k = 'ABC';
-
 -- the events with their current state
 CREATE FOREIGN TABLE readings (sensor_id integer, temperature_c double precision, _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER lookup_server;
 SELECT fluss_create_table('readings', bucket_key => '{sensor_id}');
@@ -166,4 +160,3 @@ SELECT fluss_drop_database('lookup_server', 'regress_lookup', cascade => true);
 DROP SERVER lookup_server CASCADE;
 DROP FUNCTION explain_analyze;
 DROP TABLE local_info, local_hist, loc;
-DROP COLLATION ignore_case;

@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -546,6 +547,31 @@ narrowest_if_none(FlussRelation *rel, FlussScanKind kind, List *attnums)
 	return pstrdup(schema->columns[FlussNarrowestColumn(schema)].name);
 }
 
+/*
+ * The same clauses with the column on the left, so that EXPLAIN reads the same
+ * however the query or an equivalence class spelled them.
+ */
+static List *
+columns_first(PlannerInfo *root, List *clauses, Index varno)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		OpExpr	   *clause = lfirst(lc);
+
+		if (IsA(clause, OpExpr) && list_length(clause->args) == 2 &&
+			!bms_is_member(varno, pull_varnos(root, linitial(clause->args))))
+		{
+			clause = copyObject(clause);
+			CommuteOpExpr(clause);
+		}
+		result = lappend(result, clause);
+	}
+	return result;
+}
+
 ForeignScan *
 flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -565,6 +591,8 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	split_clauses(state, priv.kind, baserel->relid,
 				  extract_actual_clauses(scan_clauses, false),
 				  &pushed, &local);
+	if (priv.kind == FLUSS_SCAN_LOOKUP)
+		pushed = columns_first(root, pushed, baserel->relid);
 	priv.attnums = needed_attributes(state->rel, baserel, local);
 	priv.narrowest = narrowest_if_none(state->rel, priv.kind, priv.attnums);
 
