@@ -312,7 +312,7 @@ describe_properties(Jsonb *jsonb, fluss_table_spec *spec)
 	JsonbIteratorToken token;
 	fluss_property *own;
 	fluss_property *custom;
-	char	   *key = NULL;
+	const char *key = "";
 
 	if (!JB_ROOT_IS_OBJECT(jsonb))
 		ereport(ERROR,

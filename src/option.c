@@ -450,6 +450,9 @@ levels_name(int levels)
 	}
 }
 
+static void refuse_name(const char *name, int level)
+			__attribute__((noreturn));
+
 static void
 refuse_name(const char *name, int level)
 {
@@ -637,7 +640,7 @@ apply_options(List *options, int level, void *base)
 		const FlussOption *option = find_option(def->defname, level);
 		const char *string = defGetString(def);
 		const char *detail;
-		OptionValue value;
+		OptionValue value = {0};
 
 		if (option == NULL)
 			refuse_name(def->defname, level);
