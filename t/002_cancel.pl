@@ -88,6 +88,37 @@ for my $wait (qw(connect metadata fetch lookup flush))
 my $rows = $session->value('SELECT count(*) FROM sink WHERE sensor_id = 2 AND temperature_c IS NULL');
 ok($rows >= 3 && $rows <= 6, 'no row was written twice') or diag($rows);
 
+# without any of them, request_timeout ends it, once for planning and execution
+{
+	my $hasty = FlussSession->new;
+	add_server($session, 'hasty',
+		bootstrap_servers => $cluster->bootstrap,
+		connect_timeout => '1s',
+		request_timeout => '1s');
+	$session->value(
+		"CREATE FOREIGN TABLE hasty_$_ (sensor_id integer, temperature_c double precision)
+		   SERVER hasty OPTIONS (table_name '$_')") for qw(readings unseen sink);
+	$session->value(
+		"CREATE FOREIGN TABLE hasty_info (sensor_id integer, name text)
+		   SERVER hasty OPTIONS (table_name 'info')");
+	for my $wait (qw(connect metadata fetch lookup flush))
+	{
+		my ($warm, $sql, $result) = @{ $waits{$wait} }{qw(warm sql result)};
+
+		s/(readings|unseen|sink|info)/hasty_$1/ for grep { defined } $warm, $sql;
+		$hasty = FlussSession->new;
+		$hasty->value($warm) if $warm;
+		$cluster->freeze;
+		my $answer = $hasty->run($sql);
+		$cluster->thaw;
+		like($answer->{sqlstate}, qr/^HV00[NL]$/, "$wait ends by request_timeout")
+		  or diag($answer->{err});
+		is($answer->{errors}, 1, "$wait ends by one error");
+		cmp_ok($answer->{seconds}, '<', 1.5, "$wait ends in time");
+		is_value($hasty, $sql, $result, "$wait: the next statement works");
+	}
+}
+
 # a connection that the kernel does not even accept
 {
 	my $full = listening_socket(1);
