@@ -135,13 +135,17 @@ FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost)
 		keys * (rel->options->fdw_tuple_cost + cpu_operator_cost);
 }
 
-/* A read past limit_scan_max_rows would fail: only when nothing else works. */
+/*
+ * A limit scan keeps writers of the bucket waiting: a lookup is preferred even
+ * in a table of one row.  A read past limit_scan_max_rows would fail: only when
+ * nothing else works.
+ */
 void
 FlussCostLimitScan(FlussRelation *rel, double rows, FlussCost *cost)
 {
 	int			nbuckets = rel->table != NULL ? rel->table->nbuckets : 1;
 
-	cost->startup = rel->options->fdw_startup_cost;
+	cost->startup = 2 * rel->options->fdw_startup_cost;
 	if (rows / Max(nbuckets, 1) > rel->options->limit_scan_max_rows)
 		cost->startup += disable_cost;
 	cost->total = cost->startup + rows * rel->options->fdw_tuple_cost;
