@@ -29,7 +29,7 @@ my $lookup = 'SELECT name FROM info WHERE sensor_id = 7';
 is_value($session, $sum, $expected, 'a scan before the restart');
 is_value($session, $lookup, 'sensor 7', 'a lookup before the restart');
 is_value($session, $insert, '', 'an INSERT before the restart');
-$cluster->note_first->kill_tablet;
+$cluster->kill_tablet;
 $cluster->start_tablet;
 is_value($session, $sum, $expected, 'a scan recovers silently');
 is_value($session, $lookup, 'sensor 7', 'a lookup recovers silently');
@@ -39,7 +39,7 @@ is_value($session, $insert, '', 'an INSERT recovers silently');
 my %sessions = map { $_ => FlussSession->new } qw(lookup insert);
 $sessions{lookup}->value($lookup);
 $sessions{insert}->value($insert);
-$cluster->note_first->kill_tablet;
+$cluster->kill_tablet;
 my $short = FlussSession->new;
 $short->value("ALTER SERVER good OPTIONS (SET request_timeout '2s')");
 is_error($short->run($sum), 'HV00N', 'a scan while the server is dead', 3);
@@ -63,7 +63,7 @@ $session->value('BEGIN; DECLARE c CURSOR FOR
 	SELECT _log_offset, temperature_c FROM readings');
 my $first = $session->value('FETCH 1000 FROM c');
 is(scalar(split /\n/, $first), 1000, 'a cursor gives its first rows');
-$cluster->note_first->kill_tablet;
+$cluster->kill_tablet;
 $cluster->start_tablet;
 my $rest = $session->run('FETCH ALL FROM c');
 if ($rest->{errors})

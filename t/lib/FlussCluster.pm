@@ -8,7 +8,6 @@ use warnings;
 
 use Carp;
 use File::Basename;
-use Time::HiRes 'sleep';
 
 my $tool = dirname(__FILE__) . '/../../test/cluster/cluster';
 my @clusters;
@@ -72,29 +71,12 @@ sub bootstrap { return $_[0]->env('FLUSS_BOOTSTRAP'); }
 # Address of the tablet server alone.
 sub tablet_address { return '127.0.0.1:' . $_[0]->env('FLUSS_TABLET_0_PORT'); }
 
-# Kills a tablet server. If it has the only replica of something, note_first
-# waits until it has noted how far its logs are acknowledged, as it does every
-# five seconds: a replica that comes back cuts its log there.
 sub kill_tablet
 {
 	my ($self, $number) = @_;
 
 	$self->{dead}{ $number // 0 } = 1;
 	return $self->_run('kill-tablet', $number // 0);
-}
-
-sub note_first
-{
-	my ($self) = @_;
-	my $note = "$self->{dir}/tablet-0/data/high-watermark-checkpoint";
-	my $now = time;
-
-	for (1 .. 200)
-	{
-		last if ((stat $note)[9] // 0) > $now;
-		sleep 0.1;
-	}
-	return $self;
 }
 
 sub start_tablet
