@@ -1,0 +1,298 @@
+"""The measurements: each one by fluss_fdw and by pyfluss in turn, A B A B ...
+
+Needs a fresh cluster (FLUSS_BOOTSTRAP), and a PostgreSQL with the extension
+that psql finds by its environment. Results must be equal, or it fails.
+"""
+
+import asyncio
+import os
+import platform
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+
+import fluss
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+DATABASE = "bench"
+READINGS = 1_000_000
+SENSORS = 100_000
+LOOKUPS = 10_000
+JOINED = 100_000
+BATCH = 10_000  # rows of a log batch
+LOOKUPERS = 16_384
+REPEATS = 7
+
+random.seed(1)
+np.random.seed(1)
+
+
+# ---- the two sides
+
+
+class Psql:
+    """One psql session; its \\timing is what a client waits."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, sql):
+        """The rows as lists of text, and the milliseconds."""
+        self.process.stdin.write(f"\\timing on\n{sql};\n\\timing off\n\\echo <end>\n")
+        self.process.stdin.flush()
+        rows, ms = [], None
+        for line in self.process.stdout:
+            line = line.rstrip("\n")
+            if line == "<end>":
+                return rows, ms
+            if match := re.match(r"Time: ([0-9.]+) ms", line):
+                ms = float(match[1])
+            else:
+                rows.append(line.split("|"))
+        raise RuntimeError("psql has ended")
+
+
+class Pyfluss:
+    """The same questions to pyfluss, asked in the fastest way it offers."""
+
+    @classmethod
+    async def open(cls):
+        self = cls()
+        # The defaults fetch 1 MiB a bucket, which is slower.
+        config = fluss.Config({"bootstrap.servers": os.environ["FLUSS_BOOTSTRAP"]})
+        config.scanner_log_fetch_max_bytes = 64 << 20
+        config.scanner_log_fetch_max_bytes_for_bucket = 16 << 20
+        self.connection = await fluss.FlussConnection.create(config)
+        self.admin = self.connection.get_admin()
+        return self
+
+    async def open_tables(self):
+        self.readings = await self.connection.get_table(path("sensor_readings"))
+        self.state = await self.connection.get_table(path("sensor_info"))
+        # A lookuper answers one lookup at a time and waits 100 ms for others that
+        # may share its request: only many lookupers make many lookups fast.
+        self.lookupers = [self.state.new_lookup().create_lookuper() for _ in range(LOOKUPERS)]
+
+    async def reader(self, columns):
+        scan = self.readings.new_scan().project_by_name(columns)
+        scanner = await scan.create_record_batch_log_scanner()
+        scanner.subscribe(0, fluss.EARLIEST_OFFSET)
+        return scanner
+
+    async def scan(self):
+        table = await (await self.reader(["temperature_c"])).to_arrow()
+        return [table.num_rows, pc.sum(table["temperature_c"]).as_py()]
+
+    async def look_up(self, keys):
+        return await asyncio.gather(*[
+            self.lookupers[i % LOOKUPERS].lookup((key,)) for i, key in enumerate(keys)])
+
+    async def lookups(self, keys):
+        rows = await self.look_up(keys)
+        return [len(rows), sum(len(row["name"]) for row in rows)]
+
+    async def first_readings(self):
+        scanner = await self.reader(["sensor_id", "temperature_c"])
+        batches, n = [], 0
+        while n < JOINED:
+            for batch in await scanner.poll_record_batch(1000):
+                batches.append(batch.batch)
+                n += batch.batch.num_rows
+        return pa.Table.from_batches(batches).slice(0, JOINED)
+
+    async def join_by_lookups(self):
+        readings = await self.first_readings()
+        keys = pc.unique(readings["sensor_id"]).to_pylist()
+        rows = await self.look_up(keys)
+        return enriched(readings, pa.Table.from_pylist(
+            [{"sensor_id": row["sensor_id"], "state": row["state"]} for row in rows],
+            schema=pa.schema([("sensor_id", pa.int32()), ("state", pa.string())])))
+
+    async def join_by_whole_read(self):
+        readings = await self.first_readings()
+        bucket = fluss.TableBucket(self.state.get_table_info().table_id, 0)
+        scan = self.state.new_scan().project_by_name(["sensor_id", "state"]).limit(SENSORS)
+        return enriched(readings, await scan.create_bucket_batch_scanner(bucket).to_arrow())
+
+
+def enriched(readings, state):
+    groups = readings.join(state, "sensor_id", join_type="inner").group_by("state").aggregate(
+        [("temperature_c", "count"), ("temperature_c", "sum")])
+    return sorted([g["state"], g["temperature_c_count"], g["temperature_c_sum"]]
+                  for g in groups.to_pylist())
+
+
+# ---- the tables
+
+
+def path(table):
+    return fluss.TablePath(DATABASE, table)
+
+
+async def create(admin, name, columns, keys):
+    """A coordinator of 0.9.1 may miss the creation of a table: then make it again."""
+    schema = fluss.Schema(pa.schema(columns), primary_keys=keys)
+    descriptor = fluss.TableDescriptor(schema, bucket_count=1, bucket_keys=["sensor_id"])
+    for _ in range(5):
+        await admin.create_table(path(name), descriptor, ignore_if_exists=False)
+        for _ in range(20):
+            await asyncio.sleep(0.5)
+            try:
+                offsets = admin.list_offsets(path(name), [0], fluss.OffsetSpec.latest())
+                await asyncio.wait_for(offsets, 2)
+                return
+            except (fluss.FlussError, asyncio.TimeoutError):
+                pass
+        await admin.drop_table(path(name), ignore_if_not_exists=True)
+        await asyncio.sleep(2)
+    raise RuntimeError(f"table {name} gets no leader")
+
+
+async def load(pyfluss):
+    await pyfluss.admin.create_database(DATABASE, ignore_if_exists=True)
+    await create(pyfluss.admin, "sensor_readings", [
+        ("sensor_id", pa.int32()), ("measured_at", pa.timestamp("ms")),
+        ("temperature_c", pa.float64()), ("humidity_pct", pa.float64())], None)
+    await create(pyfluss.admin, "sensor_info", [
+        pa.field("sensor_id", pa.int32(), nullable=False), ("name", pa.string()),
+        ("location", pa.string()), ("state", pa.string())], ["sensor_id"])
+    await pyfluss.open_tables()
+
+    start = np.datetime64("2026-08-04T09:00:00", "ms")
+    writer = pyfluss.readings.new_append().create_writer()
+    readings = pa.table({
+        "sensor_id": np.random.randint(1, SENSORS + 1, READINGS).astype(np.int32),
+        "measured_at": start + np.arange(READINGS).astype("timedelta64[ms]"),
+        # sums of quarters are exact, in whatever order
+        "temperature_c": np.round(np.random.normal(22, 3, READINGS) * 4) / 4,
+        "humidity_pct": np.round(np.random.normal(45, 5, READINGS), 1),
+    })
+    for batch in readings.to_batches(max_chunksize=BATCH):
+        writer.write_arrow_batch(batch)
+    await writer.flush()
+
+    states = ["OK", "ERROR", "MAINTENANCE", "LOW_BATTERY", "CALIBRATING"]
+    writer = pyfluss.state.new_upsert().create_writer()
+    for i in range(1, SENSORS + 1):
+        writer.upsert((i, f"sensor number {i}", f"room-{i % 997}", states[i % 5]))
+    await writer.flush()
+
+
+def define(psql):
+    psql.run(f"""
+        CREATE EXTENSION fluss_fdw;
+        CREATE SERVER fluss FOREIGN DATA WRAPPER fluss_fdw
+            OPTIONS (bootstrap_servers '{os.environ["FLUSS_BOOTSTRAP"]}', database_name '{DATABASE}');
+        CREATE USER MAPPING FOR PUBLIC SERVER fluss;
+        CREATE FOREIGN TABLE sensor_readings (
+            sensor_id integer, measured_at timestamp(3),
+            temperature_c double precision, humidity_pct double precision,
+            _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER fluss;
+        CREATE FOREIGN TABLE sensor_info (
+            sensor_id integer, name text, location text, state text) SERVER fluss;
+        PREPARE lookups(int[]) AS SELECT count(*), sum(length(name))
+            FROM sensor_info WHERE sensor_id = ANY ($1)""")
+
+
+# ---- the measurements
+
+
+def same(a, b):
+    """Rows of psql and of Python."""
+    return [[str(x).removesuffix(".0") for x in row] for row in a] == \
+        [[str(x).removesuffix(".0") for x in row] for row in b]
+
+
+async def compare(psql, title, sql, other, mark=None, repeats=REPEATS):
+    """A line of the table: medians and their ratio, after a warm-up of each."""
+    ours, theirs = [], []
+    for i in range(repeats + 1):
+        rows, ms = psql.run(sql)
+        start = time.perf_counter()
+        expected = await other()
+        theirs_ms = (time.perf_counter() - start) * 1000
+        if expected and not isinstance(expected[0], list):
+            expected = [expected]
+        if not same(rows, expected):
+            raise RuntimeError(f"{title}: fluss_fdw says {rows}, pyfluss {expected}")
+        if i > 0:
+            ours.append(ms)
+            theirs.append(theirs_ms)
+    a, b = statistics.median(ours), statistics.median(theirs)
+    report(title, f"{a:.1f}", f"{b:.1f}", f"{a / b:.2f}",
+           mark and f"<= {mark} x", mark and a / b <= mark)
+
+
+def latency(psql, title, mark):
+    times = []
+    for i in range(60):
+        first = random.randrange(READINGS - 10)
+        rows, ms = psql.run(f"""
+            SELECT r.*, i.name, i.location, i.state
+            FROM sensor_readings r LEFT JOIN sensor_info i USING (sensor_id)
+            WHERE r._log_offset >= {first} AND r._log_offset < {first + 10}""")
+        if len(rows) != 10 or any(row[-1] == "" for row in rows):
+            raise RuntimeError(f"{title}: got {rows}")
+        if i >= 10:
+            times.append(ms)
+    median = statistics.median(times)
+    report(title, f"{median:.2f}", "", "", f"<= {mark} ms", median <= mark)
+
+
+def report(title, ours, theirs, ratio, mark, reached):
+    verdict = (mark or "") + (" reached" if reached else " missed" if mark else "")
+    print(f"{title:<42} {ours:>12} {theirs:>12} {ratio:>7}  {verdict}".rstrip(), flush=True)
+
+
+async def main():
+    pyfluss = await Pyfluss.open()
+    psql = Psql()
+    print(f"--- loading {READINGS} readings and {SENSORS} states", flush=True)
+    await load(pyfluss)
+    define(psql)
+
+    keys = random.sample(range(1, SENSORS + 1), LOOKUPS)
+    array = "{" + ",".join(map(str, keys)) + "}"
+    join = f"""
+        SELECT state, count(*), sum(temperature_c)
+        FROM sensor_readings JOIN sensor_info USING (sensor_id)
+        WHERE _log_offset < {JOINED} GROUP BY state ORDER BY state COLLATE "C" """
+    print(f"--- {os.cpu_count()} x {cpu()}, load {os.getloadavg()[0]:.1f},"
+          f" PostgreSQL {psql.run('SHOW server_version')[0][0][0]}; medians of {REPEATS}")
+    report("", "fluss_fdw ms", "pyfluss ms", "ratio", None, False)
+    await compare(psql, f"count(*), sum() over {READINGS} readings",
+                  "SELECT count(*), sum(temperature_c) FROM sensor_readings", pyfluss.scan, 3)
+    await compare(psql, f"{LOOKUPS} lookups in one statement",
+                  f"EXECUTE lookups('{array}')", lambda: pyfluss.lookups(keys), 1)
+    await compare(psql, f"join of {JOINED} readings, by lookups", join, pyfluss.join_by_lookups,
+                  repeats=3)
+    await compare(psql, "the same, pyfluss reads the state whole", join,
+                  pyfluss.join_by_whole_read)
+    latency(psql, "warm enrichment of 10 readings", 5)
+
+
+def cpu():
+    with open("/proc/cpuinfo") as info:
+        for line in info:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+status = 0
+try:
+    asyncio.run(main())
+except Exception:
+    traceback.print_exc()
+    status = 1
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(status)  # pyfluss may abort in an orderly exit
