@@ -4,8 +4,9 @@
  *
  * getaddrinfo cannot be cancelled, and getaddrinfo_a starts a thread.  c-ares
  * does the same (hosts file, search list, IPv4 and IPv6) on sockets of its
- * own, which the caller waits for.  One channel serves one name.  The host is
- * asked for one socket: names are asked for by UDP.
+ * own, which the caller waits for.  One channel serves one name.  c-ares opens
+ * and closes its sockets as it likes and tells on_socket, which tells the host:
+ * a number that was closed may come back as somebody else's socket.
  *
  * c-ares keeps its memory in malloc: its allocator is global to the process
  * and not ours to set.
@@ -21,12 +22,19 @@
 #define TRIES			4
 #define SHORTEST_TRY_MS	250
 
+typedef struct resolver_socket
+{
+	fluss_pollfd poll;
+	bool		acquired;		/* counted by the host */
+} resolver_socket;
+
 struct fluss_resolver
 {
 	fluss_host	host;
 	ares_channel channel;
 	bool		has_channel;
-	bool		has_fd;
+	int			nsockets;
+	resolver_socket sockets[FLUSS_RESOLVER_FDS];
 	int32_t		port;
 	bool		done;
 	int			result;			/* of c-ares */
@@ -71,6 +79,61 @@ on_result(void *arg, int status, int timeouts, struct ares_addrinfo *info)
 		ares_freeaddrinfo(info);
 }
 
+static bool
+acquire(const fluss_resolver *resolver)
+{
+	return resolver->host.acquire_fd == NULL ||
+		resolver->host.acquire_fd(resolver->host.arg);
+}
+
+static void
+release(const fluss_resolver *resolver, int fd)
+{
+	if (resolver->host.release_fd != NULL)
+		resolver->host.release_fd(resolver->host.arg, fd);
+}
+
+static resolver_socket *
+find_socket(fluss_resolver *resolver, int fd)
+{
+	for (int i = 0; i < resolver->nsockets; i++)
+	{
+		if (resolver->sockets[i].poll.fd == fd)
+			return &resolver->sockets[i];
+	}
+	return NULL;
+}
+
+/* What c-ares wants of a socket has changed; nothing: it is being closed. */
+static void
+on_socket(void *arg, ares_socket_t fd, int readable, int writable)
+{
+	fluss_resolver *resolver = arg;
+	resolver_socket *found = find_socket(resolver, fd);
+
+	if (!readable && !writable)
+	{
+		if (found == NULL)
+			return;
+		if (found->acquired)
+			release(resolver, fd);
+		*found = resolver->sockets[--resolver->nsockets];
+		return;
+	}
+	if (found == NULL)
+	{
+		/* one too many is not waited for: its query times out */
+		if (resolver->nsockets == FLUSS_RESOLVER_FDS)
+			return;
+		found = &resolver->sockets[resolver->nsockets++];
+		found->poll.fd = fd;
+		/* c-ares cannot be refused any more */
+		found->acquired = acquire(resolver);
+	}
+	found->poll.want_read = readable != 0;
+	found->poll.want_write = writable != 0;
+}
+
 /* The tries together, each twice as long as the last, fill the timeout. */
 static bool
 open_channel(fluss_resolver *resolver, int timeout_ms)
@@ -85,8 +148,11 @@ open_channel(fluss_resolver *resolver, int timeout_ms)
 	options.timeout = timeout_ms / ((1 << TRIES) - 1);
 	if (options.timeout < SHORTEST_TRY_MS)
 		options.timeout = SHORTEST_TRY_MS;
+	options.sock_state_cb = on_socket;
+	options.sock_state_cb_data = resolver;
 	return ares_init_options(&resolver->channel, &options,
-							 ARES_OPT_TRIES | ARES_OPT_TIMEOUTMS) == ARES_SUCCESS;
+							 ARES_OPT_TRIES | ARES_OPT_TIMEOUTMS |
+							 ARES_OPT_SOCK_STATE_CB) == ARES_SUCCESS;
 }
 
 fluss_resolver *
@@ -104,13 +170,14 @@ fluss_resolver_open(const fluss_host *host, const char *name, int32_t port,
 	memset(resolver, 0, sizeof(*resolver));
 	resolver->host = *host;
 	resolver->port = port;
-	if (host->acquire_fd != NULL && !host->acquire_fd(host->arg))
+	/* is there room for one at all? */
+	if (!acquire(resolver))
 	{
 		*reason = "too many open files";
 		fluss_resolver_close(resolver);
 		return NULL;
 	}
-	resolver->has_fd = true;
+	release(resolver, -1);
 	resolver->has_channel = open_channel(resolver, timeout_ms);
 	if (!resolver->has_channel)
 	{
@@ -134,8 +201,11 @@ fluss_resolver_close(fluss_resolver *resolver)
 	host = resolver->host;
 	if (resolver->has_channel)
 		ares_destroy(resolver->channel);
-	if (resolver->has_fd && host.release_fd != NULL)
-		host.release_fd(host.arg, -1);
+	for (int i = 0; i < resolver->nsockets; i++)
+	{
+		if (resolver->sockets[i].acquired)
+			release(resolver, resolver->sockets[i].poll.fd);
+	}
 	host.free(host.arg, resolver);
 }
 
@@ -143,29 +213,14 @@ int
 fluss_resolver_fds(fluss_resolver *resolver,
 				   fluss_pollfd fds[FLUSS_RESOLVER_FDS], int *wait_ms)
 {
-	ares_socket_t sockets[ARES_GETSOCK_MAXNUM];
-	/* c-ares's own macros shift a 1 into the sign bit */
-	unsigned	bits = (unsigned) ares_getsock(resolver->channel, sockets,
-											   ARES_GETSOCK_MAXNUM);
 	struct timeval until;
-	int			n = 0;
 
 	*wait_ms = -1;
 	if (ares_timeout(resolver->channel, NULL, &until) != NULL)
 		*wait_ms = (int) (until.tv_sec * 1000 + (until.tv_usec + 999) / 1000);
-	for (int i = 0; i < ARES_GETSOCK_MAXNUM; i++)
-	{
-		bool		want_read = (bits >> i & 1) != 0;
-		bool		want_write = (bits >> (i + ARES_GETSOCK_MAXNUM) & 1) != 0;
-
-		if (!want_read && !want_write)
-			continue;
-		fds[n].fd = sockets[i];
-		fds[n].want_read = want_read;
-		fds[n].want_write = want_write;
-		n++;
-	}
-	return n;
+	for (int i = 0; i < resolver->nsockets; i++)
+		fds[i] = resolver->sockets[i].poll;
+	return resolver->nsockets;
 }
 
 bool
