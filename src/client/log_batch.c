@@ -278,7 +278,13 @@ read_arrow(const request *r, const uint8_t **change_types)
 	if (skip > batch->records_size)
 		return malformed(r->err, "It has fewer change types than records.");
 	for (int i = 0; i < r->nfields; i++)
-		types[i] = &r->written->columns[r->fields == NULL ? i : r->fields[i]].type;
+	{
+		int32_t		column = r->fields == NULL ? i : r->fields[i];
+
+		if (column >= r->written->ncolumns)
+			return malformed(r->err, "Its schema lacks a column that was asked for.");
+		types[i] = &r->written->columns[column].type;
+	}
 	for (int i = 0; i < r->nwanted; i++)
 	{
 		int			field = r->source[i] < 0 ? -1 : field_of(r, r->source[i]);

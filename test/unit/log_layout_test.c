@@ -215,6 +215,7 @@ test_projected(void **unused)
 	static const int32_t fields[] = {0, 2};
 	static const int32_t source[] = {2, -1, 0};
 	static const int32_t missing[] = {1};
+	static const int32_t past_schema[] = {0, 1000000};
 	fixture		f;
 
 	open_fixture(&f, THREE);
@@ -232,6 +233,9 @@ test_projected(void **unused)
 
 	assert_int_equal(read_columns(&f, FLUSS_FORMAT_ARROW, fields, 2, missing, 1),
 					 FLUSS_MALFORMED);
+	/* the batch says that its schema has fewer columns than were asked for */
+	assert_int_equal(read_columns(&f, FLUSS_FORMAT_ARROW, past_schema, 2,
+								  all_three, 1), FLUSS_MALFORMED);
 	/* only offsets are wanted */
 	assert_fluss_ok(read_columns(&f, FLUSS_FORMAT_ARROW, fields, 2, NULL, 0),
 					&f.err);
