@@ -49,7 +49,6 @@
 #define WRITER_ID			11
 #define SEQUENCE			19
 #define RECORD_COUNT		23
-#define RECORDS				27
 
 #define APPEND_ONLY			1
 #define MAX_CHANGE_TYPE		4
@@ -74,51 +73,45 @@ crc_matches(const uint8_t *data, size_t total, size_t crc_at)
 }
 
 /*
- * Where the CRC is.  Both meanings of magic 1 are met; the CRC decides, and
- * when it is not to be looked at, the batch comes from a 0.9.1 server.
+ * Whether a batch of magic 1 is one of 1.0.  Both meanings are met.  The CRC
+ * cannot tell, as that of a projected batch is stale; the counts can, which
+ * agree with each other where they really are.
  */
+static bool
+has_statistics(const uint8_t *data, size_t total)
+{
+	const uint8_t *fields = data + CRC_AT;
+	uint32_t	delta = fluss_load_u32le(fields + OFFSET_DELTA);
+	uint32_t	count = fluss_load_u32le(fields + RECORD_COUNT);
+	uint32_t	size = fluss_load_u32le(data + HEADER_SIZE);
+
+	return fields[ATTRIBUTES] <= APPEND_ONLY && count <= INT32_MAX &&
+		delta == (count > 0 ? count - 1 : 0) &&
+		size <= total - HEADER_SIZE - 4;
+}
+
+/* Where the CRC and the records are. */
 static fluss_status
-find_crc(const uint8_t *data, size_t total, bool check_crc, size_t *crc_at,
-		 bool *has_statistics, fluss_error *err)
+find_parts(const uint8_t *data, size_t total, size_t *crc_at,
+		   size_t *records_at, fluss_error *err)
 {
 	uint8_t		magic = data[MAGIC_AT];
 
-	*crc_at = CRC_AT;
-	*has_statistics = false;
 	if (magic > 1)
 		return fluss_fail(err, FLUSS_UNSUPPORTED,
 						  "log record batches of version %d are not supported",
 						  magic);
-	if (magic == 1)
+	if (magic == 1 && total < HEADER_SIZE + 4)
+		return malformed(err, "It is shorter than its header.");
+	*crc_at = CRC_AT;
+	*records_at = HEADER_SIZE;
+	if (magic == 1 && has_statistics(data, total))
+		*records_at += 4 + fluss_load_u32le(data + HEADER_SIZE);
+	else if (magic == 1)
 	{
-		*crc_at = CRC_AT + EPOCH_SIZE;
-		if (total < HEADER_SIZE + EPOCH_SIZE)
-			return malformed(err, "It is shorter than its header.");
-		if (!check_crc || crc_matches(data, total, *crc_at))
-			return FLUSS_OK;
-		*crc_at = CRC_AT;
-		*has_statistics = true;
+		*crc_at += EPOCH_SIZE;
+		*records_at += EPOCH_SIZE;
 	}
-	if (check_crc && !crc_matches(data, total, *crc_at))
-		return malformed(err, "Its checksum does not match.");
-	return FLUSS_OK;
-}
-
-static fluss_status
-find_records(const uint8_t *data, size_t total, size_t at, bool has_statistics,
-			 fluss_log_batch *batch, fluss_error *err)
-{
-	if (has_statistics)
-	{
-		uint32_t	size = fluss_load_u32le(data + at);
-
-		at += 4;
-		if (size > total - at)
-			return malformed(err, "Its statistics are longer than the batch.");
-		at += size;
-	}
-	batch->records = data + at;
-	batch->records_size = total - at;
 	return FLUSS_OK;
 }
 
@@ -169,7 +162,7 @@ fluss_log_batch_open(const uint8_t *data, size_t size, bool check_crc,
 	int32_t		length;
 	size_t		total;
 	size_t		crc_at;
-	bool		has_statistics;
+	size_t		records_at;
 	fluss_status status;
 
 	memset(batch, 0, sizeof(*batch));
@@ -189,15 +182,17 @@ fluss_log_batch_open(const uint8_t *data, size_t size, bool check_crc,
 	batch->total_size = total;
 	batch->commit_timestamp_ms =
 		(int64_t) fluss_load_u64le(data + TIMESTAMP_AT);
-	status = find_crc(data, total, check_crc, &crc_at, &has_statistics, err);
+	status = find_parts(data, total, &crc_at, &records_at, err);
+	if (status == FLUSS_OK && check_crc && !crc_matches(data, total, crc_at))
+		status = malformed(err, "Its checksum does not match.");
 	if (status == FLUSS_OK)
 		status = read_fields(data + crc_at, batch, err);
-	if (status == FLUSS_OK)
-		status = find_records(data, total, crc_at + RECORDS, has_statistics,
-							  batch, err);
-	if (status == FLUSS_OK)
-		batch->arrow = looks_like_arrow(batch);
-	return status;
+	if (status != FLUSS_OK)
+		return status;
+	batch->records = data + records_at;
+	batch->records_size = total - records_at;
+	batch->arrow = looks_like_arrow(batch);
+	return FLUSS_OK;
 }
 
 /* ---- columns */

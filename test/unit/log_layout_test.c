@@ -431,6 +431,12 @@ test_magic_1_of_100(void **unused)
 	fluss_store_u32le(f.out.data + 21, crc);
 	assert_fluss_ok(open_batch(&f, true), &f.err);
 	assert_reads_three(&f);
+	/* a projected batch has a stale CRC; whoever wrote it makes no difference */
+	f.out.data[21] ^= 1;
+	fluss_store_u64le(f.out.data + 32, (uint64_t) -1);
+	assert_fluss_ok(open_batch(&f, false), &f.err);
+	assert_reads_three(&f);
+	assert_int_equal(open_batch(&f, true), FLUSS_MALFORMED);
 
 	fluss_store_u32le(f.out.data + 48, (uint32_t) f.out.size);
 	fluss_store_u32le(f.out.data + 21,
