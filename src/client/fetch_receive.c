@@ -83,11 +83,11 @@ start_again(fluss_scan *scan, fetch_bucket *bucket, int64_t earliest,
 	fluss_fetch_move_on(scan, bucket, earliest);
 	if (bucket->fetch_range == bucket->nranges)
 		return FLUSS_OK;
-	if (bucket->progressed)
-		return fail_lost(scan, bucket, earliest, err);
 	range = &bucket->ranges[bucket->fetch_range];
 	if (bucket->fetch_offset < earliest)
 	{
+		if (bucket->progressed)
+			return fail_lost(scan, bucket, earliest, err);
 		if (range->start > 0 && !bucket->loss_reported)
 		{
 			fluss_loss	loss = {
@@ -105,7 +105,7 @@ start_again(fluss_scan *scan, fetch_bucket *bucket, int64_t earliest,
 		fluss_fetch_move_on(scan, bucket, earliest);
 		return FLUSS_OK;
 	}
-	/* in range after all: a leader that has not caught up yet */
+	/* not past retention: a leader that has not caught up, or has lost it */
 	fluss_fail_server(&cause, FLUSS_CODE_OFFSET_OUT_OF_RANGE, NULL, 0,
 					  "fetch offset %lld of bucket %d of table \"%s.%s\"",
 					  (long long) bucket->fetch_offset, (int) bucket->bucket,

@@ -593,43 +593,75 @@ test_start_below_earliest(void **unused)
 	assert_int_equal(result.nlosses, 0);
 }
 
-/* Retention passes an offset that was still to be read. */
-static void
-test_lost_in_mid_scan(void **unused)
+/* Reads four of ten batches, has something happen, reads on to the error. */
+static fluss_status
+scan_until_error(void (*happen) (void), fluss_error *err)
 {
 	fluss_range range = {-1, 0, 0, ALL};
 	fluss_ends *ends;
 	fluss_scan *scan;
-	fluss_error err;
-	fluss_status status;
+	fluss_status status = FLUSS_OK;
 
 	for (int i = 0; i < 10; i++)
 		fake_append(0, 10, 2);
 	options.fetch_max_bytes = 10;
 	options.fetch_inflight = 1;
-	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, err), err);
 	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
-									&range, 1, &options, ends, &scan, &err),
-					&err);
-	for (int i = 0; (status = FLUSS_OK) == FLUSS_OK && i < 20; i++)
+									&range, 1, &options, ends, &scan, err),
+					err);
+	for (int i = 0; status == FLUSS_OK; i++)
 	{
 		fluss_scan_item item;
 		const fluss_batch *batch;
 		fluss_loss	loss;
 
-		status = fluss_scan_next(scan, &item, &batch, &loss, &err);
-		if (status != FLUSS_OK)
-			break;
-		assert_int_equal(item, FLUSS_SCAN_BATCH);
+		status = fluss_scan_next(scan, &item, &batch, &loss, err);
+		if (status == FLUSS_OK)
+			assert_int_equal(item, FLUSS_SCAN_BATCH);
 		if (i == 3)
-			fake.buckets[0].log_start = 80;
+			happen();
 	}
-	assert_int_equal(status, FLUSS_DATA_LOST);
-	assert_non_null(strstr(err.message, "offset 40"));
-	assert_non_null(strstr(err.detail, "80"));
 	fluss_scan_close(scan);
 	fluss_ends_close(ends);
 	assert_int_equal(test_host_live_blocks(), 0);
+	return status;
+}
+
+static void
+lose_old_offsets(void)
+{
+	fake.buckets[0].log_start = 80;
+}
+
+static void
+lose_new_offsets(void)
+{
+	fake.buckets[0].end = 20;
+}
+
+/* Retention passes an offset that was still to be read. */
+static void
+test_lost_in_mid_scan(void **unused)
+{
+	fluss_error err;
+
+	assert_int_equal(scan_until_error(lose_old_offsets, &err), FLUSS_DATA_LOST);
+	assert_non_null(strstr(err.message, "offset 40"));
+	assert_non_null(strstr(err.detail, "80"));
+}
+
+/* A leader that came back without its newest records has still the oldest. */
+static void
+test_truncated_in_mid_scan(void **unused)
+{
+	fluss_error err;
+
+	assert_int_equal(scan_until_error(lose_new_offsets, &err),
+					 FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, FLUSS_CODE_OFFSET_OUT_OF_RANGE);
+	assert_string_equal(err.message,
+						"could not fetch offset 40 of bucket 0 of table \"db.t\"");
 }
 
 static void
@@ -937,6 +969,7 @@ main(void)
 		cmocka_unit_test_setup(test_start_past_the_end, set_up),
 		cmocka_unit_test_setup(test_start_below_earliest, set_up),
 		cmocka_unit_test_setup(test_lost_in_mid_scan, set_up),
+		cmocka_unit_test_setup(test_truncated_in_mid_scan, set_up),
 		cmocka_unit_test_setup(test_lake_and_remote, set_up),
 		cmocka_unit_test_setup(test_old_schema, set_up),
 		cmocka_unit_test_setup(test_foreign_layout, set_up),
