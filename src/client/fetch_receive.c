@@ -189,10 +189,13 @@ find_ranges(fluss_scan *scan, fluss_error *err)
 /*
  * Walks the whole batches of a part and returns the first offset past them,
  * or the fetch offset when there are none.  A header that is not valid ends
- * the walk: the bytes are kept, so that reading them tells what is wrong.
+ * the walk: the bytes are kept, so that reading them tells what is wrong.  So
+ * does a batch that does not join on: it is asked for again if what is missing
+ * before it, up to *gap_end, is wanted.
  */
 static int64_t
-walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow)
+walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow,
+			 int64_t *gap_end)
 {
 	int64_t		next = part->bucket->fetch_offset;
 	fluss_log_batch batch;
@@ -200,6 +203,7 @@ walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow)
 	bool		complete;
 
 	*narrow = false;
+	*gap_end = FLUSS_OFFSET_UNKNOWN;
 	while (part->end < part->records.size)
 	{
 		if (fluss_log_batch_open(part->records.data + part->end,
@@ -212,6 +216,11 @@ walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow)
 		}
 		if (!complete)
 			break;
+		if (batch.base_offset > next)
+		{
+			*gap_end = batch.base_offset;
+			break;
+		}
 		part->end += batch.total_size;
 		scan->sizes.batches++;
 		scan->sizes.bytes += (int64_t) batch.total_size;
@@ -303,6 +312,21 @@ note_stall(fluss_scan *scan, fetch_bucket *bucket, const fetch_part *part,
 	return fluss_retry_pause(&bucket->retry, scan->client, &cause, err);
 }
 
+/* Offsets follow each other in a log, empty batches included. */
+static fluss_status
+fail_gap(const fluss_scan *scan, const fetch_bucket *bucket, int64_t end,
+		 fluss_error *err)
+{
+	int64_t		start = bucket->fetch_offset;
+
+	fluss_fail(err, FLUSS_MALFORMED,
+			   "the answer for bucket %d of table \"%s.%s\" leaves out offsets %lld to %lld",
+			   (int) bucket->bucket, scan->table->database, scan->table->name,
+			   (long long) start, (long long) end - 1);
+	fluss_error_place(err, bucket->partition_id, bucket->bucket, start, end);
+	return err->status;
+}
+
 static fluss_status
 fail_remote(const fluss_scan *scan, const fetch_bucket *bucket,
 			const fluss_fetch_result *result, fluss_error *err)
@@ -329,6 +353,7 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 {
 	fetch_bucket *bucket = part->bucket;
 	bool		narrow;
+	int64_t		gap_end;
 	int64_t		next;
 	fluss_status status;
 
@@ -341,7 +366,7 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 	if (status != FLUSS_OK)
 		return status;
 	part->records = result->records;
-	next = walk_batches(scan, part, &narrow);
+	next = walk_batches(scan, part, &narrow, &gap_end);
 	leave_whole(bucket, narrow);
 	if (next > bucket->fetch_offset)
 	{
@@ -356,6 +381,8 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 	fluss_fetch_move_on(scan, bucket, FLUSS_OFFSET_UNKNOWN);
 	if (bucket->fetch_range == bucket->nranges || bucket->broken)
 		return FLUSS_OK;
+	if (gap_end != FLUSS_OFFSET_UNKNOWN)
+		return fail_gap(scan, bucket, gap_end, err);
 	if (result->remote_dir != NULL)
 		return fail_remote(scan, bucket, result, err);
 	return note_stall(scan, bucket, part, result->high_watermark,

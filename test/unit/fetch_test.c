@@ -651,6 +651,28 @@ test_lost_in_mid_scan(void **unused)
 	assert_non_null(strstr(err.detail, "80"));
 }
 
+/* A CRC does not cover a batch's place in the log. */
+static void
+move_a_batch(void)
+{
+	fake.buckets[0].batches[7].base += 1;
+}
+
+static void
+test_gap(void **unused)
+{
+	fluss_error err;
+
+	assert_int_equal(scan_until_error(move_a_batch, &err), FLUSS_MALFORMED);
+	assert_string_equal(err.message,
+						"the answer for bucket 0 of table \"db.t\" leaves out offsets 70 to 70");
+	assert_int_equal(err.base_offset, 70);
+	assert_int_equal(err.next_offset, 71);
+	/* nobody asks for what is missing */
+	assert_rows(scan_bucket(10, 70), 10, 70);
+	assert_rows(scan_bucket(71, 95), 71, 95);
+}
+
 /* A leader that came back without its newest records has still the oldest. */
 static void
 test_truncated_in_mid_scan(void **unused)
@@ -970,6 +992,7 @@ main(void)
 		cmocka_unit_test_setup(test_start_below_earliest, set_up),
 		cmocka_unit_test_setup(test_lost_in_mid_scan, set_up),
 		cmocka_unit_test_setup(test_truncated_in_mid_scan, set_up),
+		cmocka_unit_test_setup(test_gap, set_up),
 		cmocka_unit_test_setup(test_lake_and_remote, set_up),
 		cmocka_unit_test_setup(test_old_schema, set_up),
 		cmocka_unit_test_setup(test_foreign_layout, set_up),
