@@ -257,11 +257,22 @@ pump_sometimes(fluss_scan *scan)
 	fluss_cluster_pump(scan->client);
 }
 
-fluss_status
-fluss_scan_next(fluss_scan *scan, fluss_scan_item *item,
-				const fluss_batch **batch, fluss_loss *loss, fluss_error *err)
+/* The time that the caller spends elsewhere is not a bucket's. */
+static void
+enter(fluss_scan *scan)
 {
 	scan->entered_ms = scan->host.now_ms(scan->host.arg);
+	if (scan->entered_ms == scan->left_ms)
+		return;
+	for (int i = 0; i < scan->nbuckets; i++)
+		fluss_retry_postpone(&scan->buckets[i].retry,
+							 scan->entered_ms - scan->left_ms);
+}
+
+static fluss_status
+find_next(fluss_scan *scan, fluss_scan_item *item, const fluss_batch **batch,
+		  fluss_loss *loss, fluss_error *err)
+{
 	for (;;)
 	{
 		fluss_status status;
@@ -297,6 +308,18 @@ fluss_scan_next(fluss_scan *scan, fluss_scan_item *item,
 		if (status != FLUSS_OK)
 			return status;
 	}
+}
+
+fluss_status
+fluss_scan_next(fluss_scan *scan, fluss_scan_item *item,
+				const fluss_batch **batch, fluss_loss *loss, fluss_error *err)
+{
+	fluss_status status;
+
+	enter(scan);
+	status = find_next(scan, item, batch, loss, err);
+	scan->left_ms = scan->host.now_ms(scan->host.arg);
+	return status;
 }
 
 const fluss_counters *

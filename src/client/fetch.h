@@ -127,6 +127,7 @@ struct fluss_scan
 	fluss_batch batch;
 	fluss_column_view *views;
 	int64_t		entered_ms;		/* when the caller came in */
+	int64_t		left_ms;		/* when the caller went, the last time */
 	size_t		unpumped;		/* bytes read since sockets were served */
 };
 

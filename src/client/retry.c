@@ -18,6 +18,13 @@ fluss_retry_clear(fluss_retry *retry)
 	retry->next_ms = 0;
 }
 
+void
+fluss_retry_postpone(fluss_retry *retry, int64_t ms)
+{
+	if (retry->since_ms >= 0)
+		retry->since_ms += ms;
+}
+
 static int64_t
 now_ms(fluss_client *client)
 {

@@ -21,6 +21,8 @@ typedef struct fluss_retry
 
 /* Nothing has failed: at the start and after every progress. */
 void fluss_retry_clear(fluss_retry *retry);
+/* Its clock stood still for so long: nobody was here to try. */
+void fluss_retry_postpone(fluss_retry *retry, int64_t ms);
 /* Until when the next try may take. */
 int64_t fluss_retry_deadline(const fluss_retry *retry, fluss_client *client);
 /*

@@ -266,10 +266,22 @@ fail_again(const fluss_writer *writer, fluss_error *err)
 
 /* ---- rows in */
 
+/* The time that the caller spends elsewhere is not a bucket's. */
 static void
 enter(fluss_writer *writer)
 {
 	writer->entered_ms = writer->host.now_ms(writer->host.arg);
+	if (writer->entered_ms == writer->left_ms)
+		return;
+	for (int i = 0; i < writer->nbuckets; i++)
+		fluss_retry_postpone(&writer->buckets[i].retry,
+							 writer->entered_ms - writer->left_ms);
+}
+
+static void
+leave(fluss_writer *writer)
+{
+	writer->left_ms = writer->host.now_ms(writer->host.arg);
 }
 
 static write_bucket *
@@ -311,21 +323,19 @@ make_room(fluss_writer *writer, fluss_error *err)
 static fluss_status
 after_add(fluss_writer *writer, write_bucket *bucket, fluss_error *err)
 {
+	bool		full = (int64_t) bucket->open_size >= writer->options.batch_size;
 	fluss_status status = FLUSS_OK;
 
-	if ((int64_t) bucket->open_size >= writer->options.batch_size)
-	{
-		enter(writer);
+	if (!full && writer->buffered <= writer->options.max_buffered_bytes)
+		return FLUSS_OK;
+	enter(writer);
+	if (full)
 		status = fluss_write_close_batch(writer, bucket, err);
-		if (status == FLUSS_OK)
-			status = fluss_write_serve(writer, err);
-	}
-	if (status == FLUSS_OK &&
-		writer->buffered > writer->options.max_buffered_bytes)
-	{
-		enter(writer);
+	if (full && status == FLUSS_OK)
+		status = fluss_write_serve(writer, err);
+	if (status == FLUSS_OK)
 		status = make_room(writer, err);
-	}
+	leave(writer);
 	return status;
 }
 
@@ -416,6 +426,7 @@ fluss_writer_flush(fluss_writer *writer, fluss_error *err)
 		status = fluss_write_serve(writer, err);
 	while (status == FLUSS_OK && writer->nclosed > 0)
 		status = fluss_write_wait(writer, err);
+	leave(writer);
 	return finish(writer, status, err);
 }
 

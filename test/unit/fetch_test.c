@@ -810,6 +810,43 @@ test_silent_server(void **unused)
 	assert_int_equal(result.status, FLUSS_TIMED_OUT);
 }
 
+/* A cursor that is left alone while a bucket is being tried again. */
+static void
+test_time_away(void **unused)
+{
+	fluss_range ranges[] = {{-1, 0, 0, ALL}, {-1, 1, 0, ALL}};
+	fluss_ends *ends;
+	fluss_scan *scan;
+	fluss_error err;
+	fluss_scan_item item = FLUSS_SCAN_BATCH;
+	int			nbatches = 0;
+
+	fake_start(2, false);
+	for (int i = 0; i < 20; i++)
+		fake_append(i % 2, 10, 2);
+	fake_error(1, FLUSS_CODE_NOT_LEADER);
+	fake_error(1, FLUSS_CODE_NOT_LEADER);
+	options.fetch_max_bytes_for_bucket = 10;
+	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_scan_open(&fake.client, test_host(), &fake.table,
+									ranges, 2, &options, ends, &scan, &err),
+					&err);
+	while (item != FLUSS_SCAN_END)
+	{
+		const fluss_batch *batch;
+		fluss_loss	loss;
+
+		assert_fluss_ok(fluss_scan_next(scan, &item, &batch, &loss, &err),
+						&err);
+		nbatches += item == FLUSS_SCAN_BATCH;
+		test_host_advance_ms(3600 * 1000);
+	}
+	assert_int_equal(nbatches, 20);
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
 static void
 test_high_watermark_steps_back(void **unused)
 {
@@ -1000,6 +1037,7 @@ main(void)
 		cmocka_unit_test_setup(test_permanent_errors, set_up),
 		cmocka_unit_test_setup(test_table_made_again, set_up),
 		cmocka_unit_test_setup(test_silent_server, set_up),
+		cmocka_unit_test_setup(test_time_away, set_up),
 		cmocka_unit_test_setup(test_high_watermark_steps_back, set_up),
 		cmocka_unit_test_setup(test_random_faults, set_up),
 		cmocka_unit_test_setup(test_interrupt_every_wait, set_up),

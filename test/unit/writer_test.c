@@ -518,6 +518,26 @@ test_flush_again(void **unused)
 	close_writer(writer);
 }
 
+/* So it can after an hour, even if a bucket was being tried again. */
+static void
+test_flush_after_time_away(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, false);
+	writer = open_writer();
+	fake_error(0, FLUSS_CODE_NOT_LEADER);
+	fake_error(0, FLUSS_CODE_NOT_LEADER);
+	assert_fluss_ok(write_rows(writer, 0, 10, &err), &err);
+	fake.interrupt_poll = 2;
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_INTERRUPTED);
+	test_host_advance_ms(3600 * 1000);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(10);
+	close_writer(writer);
+}
+
 int
 main(void)
 {
@@ -539,7 +559,8 @@ main(void)
 		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
 		cmocka_unit_test_setup(test_unwinds, set_up_log),
-		cmocka_unit_test_setup(test_flush_again, set_up_log)
+		cmocka_unit_test_setup(test_flush_again, set_up_log),
+		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
