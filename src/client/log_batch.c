@@ -97,14 +97,14 @@ find_parts(const uint8_t *data, size_t total, size_t *crc_at,
 {
 	uint8_t		magic = data[MAGIC_AT];
 
+	*crc_at = CRC_AT;
+	*records_at = HEADER_SIZE;
 	if (magic > 1)
 		return fluss_fail(err, FLUSS_UNSUPPORTED,
 						  "log record batches of version %d are not supported",
 						  magic);
 	if (magic == 1 && total < HEADER_SIZE + 4)
 		return malformed(err, "It is shorter than its header.");
-	*crc_at = CRC_AT;
-	*records_at = HEADER_SIZE;
 	if (magic == 1 && has_statistics(data, total))
 		*records_at += 4 + fluss_load_u32le(data + HEADER_SIZE);
 	else if (magic == 1)
