@@ -158,13 +158,15 @@ table_at(const fluss_lookup *lookup, uint32_t position)
 	return (uint32_t *) lookup->table_slots.data + position;
 }
 
-/* Doubles the hash table and puts every slot in again. */
+/* Makes the hash table anew and puts every slot in. */
 static bool
 grow_table(fluss_lookup *lookup)
 {
-	uint32_t	size = lookup->table_mask == 0 ?
-		FIRST_TABLE_SIZE : 2 * (lookup->table_mask + 1);
+	uint32_t	size = FIRST_TABLE_SIZE;
 
+	/* at most half full, with the one to come */
+	while (size / 2 <= (uint32_t) lookup->nslots + 1)
+		size *= 2;
 	fluss_buf_reset(&lookup->table_slots);
 	if (fluss_buf_append_zeros(&lookup->table_slots,
 							   size * sizeof(uint32_t)) == NULL)
@@ -296,10 +298,16 @@ add_slot(fluss_lookup *lookup, uint32_t hash, uint32_t position, int *slot,
 		return status;
 	key = fluss_arena_memdup(&lookup->keys, lookup->scratch.data,
 							 lookup->scratch.size);
+	if (key == NULL)
+		return fluss_fail_memory(err);
 	added = (lookup_slot *) fluss_buf_append_zeros(&lookup->slots,
 												   sizeof(lookup_slot));
-	if (key == NULL || added == NULL)
+	if (added == NULL)
+	{
+		/* what is there stays whole: only room for one more is missing */
+		lookup->slots.failed = false;
 		return fluss_fail_memory(err);
+	}
 	added->key.data = key;
 	added->key.size = lookup->scratch.size;
 	added->hash = hash;
@@ -330,7 +338,6 @@ fluss_lookup_add(fluss_lookup *lookup, const fluss_value *key, int *slot,
 		return status;
 	if (lookup->scratch.failed)
 		return fluss_fail_memory(err);
-	/* at most half full */
 	if ((uint32_t) lookup->nslots >= lookup->table_mask / 2 &&
 		!grow_table(lookup))
 		return fluss_fail_memory(err);

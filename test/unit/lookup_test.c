@@ -277,6 +277,39 @@ test_lookup_unwinds(void **unused)
 	}
 }
 
+/* A key that found no memory leaves no trace: it can be added again. */
+static void
+test_add_again(void **unused)
+{
+	fluss_lookup *lookup;
+	fluss_error err;
+	bool		failed = true;
+
+	for (int n = 1; failed; n++)
+	{
+		assert_fluss_ok(fluss_lookup_open(&fake.client, test_host(),
+										  &fake.table, &options, &lookup,
+										  &err), &err);
+		test_host_fail_alloc_at(n);
+		for (int i = 0; i < 600; i++)
+		{
+			fluss_value key = {.u.integer = i};
+			int			slot;
+
+			if (fluss_lookup_add(lookup, &key, &slot, &err) != FLUSS_OK)
+				assert_fluss_ok(fluss_lookup_add(lookup, &key, &slot, &err),
+								&err);
+			assert_int_equal(slot, i);
+		}
+		failed = test_host_alloc_failed();
+		test_host_fail_alloc_at(0);
+		assert_fluss_ok(look_up(lookup, 600, &err), &err);
+		assert_int_equal(fluss_lookup_counters(lookup)->keys, 600);
+		fluss_lookup_close(lookup);
+	}
+	assert_int_equal(test_host_live_blocks(), 0);
+}
+
 /* ---- whole reads */
 
 /* Reads to the end; rows of each bucket in its order. */
@@ -446,6 +479,7 @@ main(void)
 		cmocka_unit_test_setup(test_lookup_errors, set_up),
 		cmocka_unit_test_setup(test_log_table_is_refused, set_up),
 		cmocka_unit_test_setup(test_lookup_unwinds, set_up),
+		cmocka_unit_test_setup(test_add_again, set_up),
 		cmocka_unit_test_setup(test_whole_read, set_up),
 		cmocka_unit_test_setup(test_too_many_rows, set_up),
 		cmocka_unit_test_setup(test_row_limit, set_up),
