@@ -190,7 +190,8 @@ def define(psql):
     psql.run(f"""
         CREATE EXTENSION fluss_fdw;
         CREATE SERVER fluss FOREIGN DATA WRAPPER fluss_fdw
-            OPTIONS (bootstrap_servers '{os.environ["FLUSS_BOOTSTRAP"]}', database_name '{DATABASE}');
+            OPTIONS (bootstrap_servers '{os.environ["FLUSS_BOOTSTRAP"]}',
+                     database_name '{DATABASE}');
         CREATE USER MAPPING FOR PUBLIC SERVER fluss;
         CREATE FOREIGN TABLE sensor_readings (
             sensor_id integer, measured_at timestamp(3),

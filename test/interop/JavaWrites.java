@@ -47,7 +47,10 @@ final class JavaWrites {
 
   /** The file for the heap table: order, live or not, the columns, and a log row's position. */
   static void copyFile(
-      Path directory, TestTable table, List<TestTable.Write> writes, Map<Integer, List<String>> positions)
+      Path directory,
+      TestTable table,
+      List<TestTable.Write> writes,
+      Map<Integer, List<String>> positions)
       throws Exception {
     try (OutputStream out = Files.newOutputStream(directory.resolve(table.name + ".copy"))) {
       for (int i = 0; i < writes.size(); i++) {

@@ -7,7 +7,11 @@ import java.util.stream.Collectors;
 /** The psql script of one table: its heap table and its foreign table, the writing, the cells. */
 final class SqlFile {
   private static final String POSITION =
-      "_bucket integer%s, _log_offset bigint%s, _commit_timestamp timestamptz%s";
+      ", _bucket integer, _log_offset bigint, _commit_timestamp timestamptz";
+  private static final String FOREIGN_POSITION =
+      ", _bucket integer OPTIONS (metadata 'bucket'),"
+          + " _log_offset bigint OPTIONS (metadata 'log_offset'),"
+          + " _commit_timestamp timestamptz OPTIONS (metadata 'commit_timestamp')";
 
   private final TestTable table;
   private final Direction direction;
@@ -35,7 +39,7 @@ final class SqlFile {
         "CREATE TABLE %s (_seq integer, _live boolean, %s%s)",
         all,
         definitions(false),
-        positions ? ", " + String.format(POSITION, "", "", "") : "");
+        positions ? POSITION : "");
     sql.append(String.format("\\copy %s FROM '%s.copy'%n", all, table.name));
     statement(
         sql,
@@ -50,14 +54,7 @@ final class SqlFile {
         "CREATE FOREIGN TABLE %s (%s%s) SERVER fluss OPTIONS (database_name '%s')",
         foreign,
         definitions(direction == Direction.SQL_WRITES),
-        positions
-            ? ", "
-                + String.format(
-                    POSITION,
-                    " OPTIONS (metadata 'bucket')",
-                    " OPTIONS (metadata 'log_offset')",
-                    " OPTIONS (metadata 'commit_timestamp')")
-            : "",
+        positions ? FOREIGN_POSITION : "",
         direction.database());
     if (direction == Direction.SQL_WRITES) {
       create(sql);
@@ -106,7 +103,8 @@ final class SqlFile {
       statement(
           sql,
           "SELECT interop.cell('%s %s last write', $$SELECT coalesce(sum(rows), 0)::bigint,"
-              + " coalesce(sum(last_offset - first_offset + 1), 0)::bigint FROM fluss_last_write()$$,"
+              + " coalesce(sum(last_offset - first_offset + 1), 0)::bigint"
+              + " FROM fluss_last_write()$$,"
               + " $$SELECT count(*), count(*) FROM %s$$)",
           direction.letter,
           table.name,
