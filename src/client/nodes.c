@@ -334,12 +334,26 @@ ask_all(question *q, fluss_error *err)
 	return status;
 }
 
+/* What a server said says more than that others cannot be reached. */
+static const fluss_error *
+server_error(const question *q)
+{
+	for (int i = 0; i < q->ncandidates; i++)
+	{
+		if (q->candidates[i].error.status == FLUSS_SERVER_ERROR)
+			return &q->candidates[i].error;
+	}
+	return NULL;
+}
+
 /* Every server and why it failed. */
 static fluss_status
 fail_all(const question *q, fluss_error *err)
 {
-	*err = q->candidates[0].error;
-	if (q->ncandidates == 1)
+	const fluss_error *told = server_error(q);
+
+	*err = told != NULL ? *told : q->candidates[0].error;
+	if (told != NULL || q->ncandidates == 1)
 		return err->status;
 	(void) fluss_fail(err, FLUSS_CANNOT_CONNECT,
 					  "could not connect to any Fluss server");

@@ -201,6 +201,43 @@ test_bootstrap_stuck(void **unused)
 	fluss_client_close(client);
 }
 
+static int	unready_left;
+
+static bool
+not_ready(const mock_request *request)
+{
+	if (request->api != FLUSS_API_GET_METADATA || unready_left == 0)
+		return false;
+	unready_left--;
+	mock_error(request, 44, "later");
+	return true;
+}
+
+/* A server that asks for patience gets it, although another one is down. */
+static void
+test_bootstrap_not_ready(void **unused)
+{
+	mock_server *dead = mock_start();
+	char		bootstrap[64];
+	fluss_client *client;
+
+	mock_stop(dead);
+	server->handler = not_ready;
+	unready_left = 2;
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d,127.0.0.1:%d",
+			 server->port, dead->port);
+	client = open_client(bootstrap, NULL);
+	assert_fluss_ok(list_databases(client), &err);
+	assert_int_equal(unready_left, 0);
+	unready_left = 1000;
+	fluss_client_close(client);
+
+	client = open_client(bootstrap, NULL);
+	assert_int_equal(list_databases(client), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, 44);
+	fluss_client_close(client);
+}
+
 static void
 test_nobody_there(void **unused)
 {
@@ -1166,6 +1203,7 @@ main(void)
 		TEST(test_bootstrap),
 		TEST(test_bootstrap_next),
 		TEST(test_bootstrap_stuck),
+		TEST(test_bootstrap_not_ready),
 		TEST(test_nobody_there),
 		TEST(test_names),
 		TEST(test_address_map),
