@@ -236,6 +236,13 @@ ALTER FOREIGN TABLE state OPTIONS (ADD writer_enable_idempotence 'false', ADD wr
 INSERT INTO state (id, name) SELECT g, repeat('x', 100) FROM generate_series(20001, 20100) g;
 SELECT count(*) FROM state WHERE id > 20000;
 SELECT sum(rows) FROM fluss_last_write();
+-- who does not wait for all replicas writes without idempotence
+ALTER FOREIGN TABLE state OPTIONS (SET writer_enable_idempotence 'true', ADD writer_acks '1');
+INSERT INTO state (id, name) VALUES (80, 'leader');
+SELECT sum(rows) FROM fluss_last_write();
+ALTER FOREIGN TABLE state OPTIONS (SET writer_acks '0');
+INSERT INTO state (id, name) VALUES (80, 'nobody');
+SELECT sum(rows) FROM fluss_last_write();
 
 --
 -- EXPLAIN

@@ -308,7 +308,9 @@ open_writer(FlussModifyState *state, const bool *marks)
 
 	options.acks = rel->options->writer_acks;
 	options.batch_size = rel->options->writer_batch_size;
-	options.idempotence = rel->options->writer_enable_idempotence;
+	/* a server vouches for sequence numbers only to who waits for all replicas */
+	options.idempotence = rel->options->writer_enable_idempotence &&
+		options.acks == -1;
 	options.max_inflight_per_bucket = MAX_INFLIGHT_PER_BUCKET;
 	options.max_buffered_bytes = fluss_max_buffered_bytes();
 	if (FlussIsKeyed(rel))
