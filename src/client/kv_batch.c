@@ -83,6 +83,15 @@ malformed(fluss_error *err, const char *what)
 	return FLUSS_MALFORMED;
 }
 
+/* Who counts too few would hide the others. */
+static fluss_status
+check_end(const fluss_value_batch *batch, fluss_error *err)
+{
+	if (batch->done == batch->count && fluss_reader_left(&batch->reader) > 0)
+		return malformed(err, "Bytes are left over after its last value.");
+	return FLUSS_OK;
+}
+
 fluss_status
 fluss_value_batch_open(const uint8_t *data, size_t size,
 					   fluss_value_batch *batch, fluss_error *err)
@@ -105,7 +114,7 @@ fluss_value_batch_open(const uint8_t *data, size_t size,
 		return fluss_fail(err, FLUSS_UNSUPPORTED,
 						  "value record batches of version %d are not supported",
 						  magic);
-	return FLUSS_OK;
+	return check_end(batch, err);
 }
 
 fluss_status
@@ -118,11 +127,7 @@ fluss_value_batch_next(fluss_value_batch *batch, bool *end, int32_t *schema_id,
 
 	*end = batch->done == batch->count;
 	if (*end)
-	{
-		if (fluss_reader_left(reader) > 0)
-			return malformed(err, "Bytes are left over after its last value.");
 		return FLUSS_OK;
-	}
 	size = fluss_read_u32le(reader);
 	value = fluss_read_bytes(reader, size);
 	if (value == NULL || size < 2)
@@ -131,5 +136,5 @@ fluss_value_batch_next(fluss_value_batch *batch, bool *end, int32_t *schema_id,
 	*schema_id = (int16_t) fluss_load_u16le(value);
 	*row = value + 2;
 	*row_size = size - 2;
-	return FLUSS_OK;
+	return check_end(batch, err);
 }

@@ -103,6 +103,7 @@ static struct
 	int			lose_request;	/* the n-th from now: 1 the next */
 	int			interrupt_poll;
 	bool		made_again;		/* the table */
+	int			hidden_rows;	/* that a limit scan does not count */
 	bool		silent;			/* no answers any more */
 
 	/* what was seen */
@@ -498,7 +499,7 @@ fake_limit_scan(fluss_request *request, const uint8_t *body, size_t size)
 	fluss_buf_init(&rows, fake_host());
 	fluss_buf_u32le(&rows, 0);
 	fluss_buf_u8(&rows, 0);
-	fluss_buf_u32le(&rows, (uint32_t) n);
+	fluss_buf_u32le(&rows, (uint32_t) (n > 0 ? n - fake.hidden_rows : 0));
 	for (int i = 0; i < n; i++)
 	{
 		size_t		start = rows.size;

@@ -375,6 +375,23 @@ test_whole_read(void **unused)
 	assert_int_equal(rows, 60);
 }
 
+/* An answer that says less than it holds is no answer. */
+static void
+test_hidden_rows(void **unused)
+{
+	fluss_counters counters;
+	fluss_error err;
+	int64_t		rows;
+
+	for (int n = 1; n <= 2; n++)
+	{
+		fake.buckets[0].end = n;
+		fake.hidden_rows = 1;
+		assert_int_equal(whole_read(&rows, &counters, &err), FLUSS_MALFORMED);
+		assert_non_null(strstr(err.detail, "left over"));
+	}
+}
+
 static void
 test_too_many_rows(void **unused)
 {
@@ -481,6 +498,7 @@ main(void)
 		cmocka_unit_test_setup(test_lookup_unwinds, set_up),
 		cmocka_unit_test_setup(test_add_again, set_up),
 		cmocka_unit_test_setup(test_whole_read, set_up),
+		cmocka_unit_test_setup(test_hidden_rows, set_up),
 		cmocka_unit_test_setup(test_too_many_rows, set_up),
 		cmocka_unit_test_setup(test_row_limit, set_up),
 		cmocka_unit_test_setup(test_whole_read_faults, set_up),
