@@ -24,6 +24,12 @@
 #include "error.h"
 #include "schema.h"
 
+/*
+ * More buckets than any table has: a server allows 128,000 by default.  Memory
+ * is taken by their number.
+ */
+#define MAX_BUCKETS		(1 << 20)
+
 typedef struct context
 {
 	fluss_arena *arena;
@@ -538,7 +544,8 @@ parse_table(context *ctx, const json_t *json, int32_t schema_id,
 	status = parse_keys(ctx, json, table);
 	if (status == FLUSS_OK)
 		status = get_int32(ctx, json, "bucket_count", &table->nbuckets);
-	if (status == FLUSS_OK && table->nbuckets < 1)
+	if (status == FLUSS_OK &&
+		(table->nbuckets < 1 || table->nbuckets > MAX_BUCKETS))
 		status = malformed(ctx, "The bucket count is %d.", table->nbuckets);
 	if (status == FLUSS_OK)
 		status = get_comment(ctx, json, "comment", &table->comment);

@@ -218,6 +218,7 @@ test_malformed_descriptors(void **unused)
 		THREE "},\"partition_key\":[\"d\"]" REST,
 		THREE "},\"bucket_key\":[\"d\"]" REST,
 		THREE "},\"bucket_count\":0}",
+		THREE "},\"bucket_count\":2147483647}",
 		THREE "},\"bucket_count\":\"1\"}",
 		THREE "}}",
 		THREE "},\"comment\":5" REST,
