@@ -161,6 +161,8 @@ FLUSS_MUST_CHECK fluss_status fluss_client_writer_id(fluss_client *client,
 													 int64_t *writer_id,
 													 int64_t *counter,
 													 fluss_error *err);
+/* The same, or -1 when there is none yet; asks nobody. */
+int64_t fluss_client_known_writer_id(const fluss_client *client);
 /* Next sequence number of a bucket; counts up. */
 FLUSS_MUST_CHECK fluss_status fluss_client_next_sequence(fluss_client *client,
 														 int64_t table_id,

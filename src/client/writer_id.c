@@ -54,6 +54,12 @@ fluss_client_writer_id(fluss_client *client, fluss_table *table,
 	return FLUSS_OK;
 }
 
+int64_t
+fluss_client_known_writer_id(const fluss_client *client)
+{
+	return client->writer_id;
+}
+
 static fluss_sequence **
 sequence_slot(fluss_client *client, int64_t table_id, int64_t partition_id,
 			  int32_t bucket)

@@ -21,7 +21,20 @@ inflight_limit(const fluss_writer *writer)
 		writer->options.max_inflight_per_bucket : 1;
 }
 
-/* The bucket's next batch to send, or NULL when it waits for an answer. */
+static bool
+wants_stamp(const fluss_writer *writer, const write_bucket *bucket,
+			const write_batch *batch)
+{
+	return writer->options.idempotence &&
+		(batch->writer_id == FLUSS_NO_WRITER ||
+		 batch->writer_id == bucket->void_writer);
+}
+
+/*
+ * The bucket's next batch to send, or NULL when it waits for an answer.  Where
+ * the client has another writer id by now, that is the answer to all before
+ * it: the server orders the batches of one id only.
+ */
 static write_batch *
 next_batch(const fluss_writer *writer, const write_bucket *bucket)
 {
@@ -31,6 +44,10 @@ next_batch(const fluss_writer *writer, const write_bucket *bucket)
 		return NULL;
 	while (batch != NULL && batch->in_flight)
 		batch = batch->next;
+	if (batch != NULL && batch != bucket->first &&
+		wants_stamp(writer, bucket, batch) &&
+		bucket->first->writer_id != fluss_client_known_writer_id(writer->client))
+		return NULL;
 	return batch;
 }
 
@@ -86,9 +103,7 @@ stamp_batch(fluss_writer *writer, const write_bucket *bucket,
 {
 	fluss_status status;
 
-	if (!writer->options.idempotence ||
-		(batch->writer_id != FLUSS_NO_WRITER &&
-		 batch->writer_id != bucket->void_writer))
+	if (!wants_stamp(writer, bucket, batch))
 		return FLUSS_OK;
 	batch->writer_id = FLUSS_NO_WRITER;
 	status = fluss_client_writer_id(writer->client, writer->table,

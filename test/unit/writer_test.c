@@ -538,6 +538,29 @@ test_flush_after_time_away(void **unused)
 	close_writer(writer);
 }
 
+/*
+ * Another writer of the client fails and takes the writer id with it: what is
+ * under way with the old one still comes first.
+ */
+static void
+test_new_writer_id_in_between(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, false);
+	options.batch_size = 1;
+	writer = open_writer();
+	fake_error(0, FLUSS_CODE_NOT_LEADER);
+	assert_fluss_ok(write_rows(writer, 0, 1, &err), &err);
+	fluss_client_discard_writer(&fake.client);
+	assert_fluss_ok(write_rows(writer, 1, 9, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	check_rows(10);
+	assert_int_equal(fake.buckets[0].nwriters, 2);
+	close_writer(writer);
+}
+
 int
 main(void)
 {
@@ -560,7 +583,8 @@ main(void)
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
 		cmocka_unit_test_setup(test_unwinds, set_up_log),
 		cmocka_unit_test_setup(test_flush_again, set_up_log),
-		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log)
+		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log),
+		cmocka_unit_test_setup(test_new_writer_id_in_between, set_up_log)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
