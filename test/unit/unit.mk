@@ -3,6 +3,7 @@
 #
 #   make check-client              all of test/unit/*_test.c
 #   make check-client SANITIZE=address,undefined
+#   make unit-tests                builds them only
 
 UNIT_DIR = build/unit$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 comma := ,
@@ -41,9 +42,11 @@ $(UNIT_DIR)/libfluss.a: $(UNIT_OBJS)
 $(UNIT_DIR)/%_test: $(UNIT_DIR)/%_test.o $(UNIT_SUPPORT) $(UNIT_DIR)/libfluss.a
 	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(UNIT_LIBS)
 
-.PHONY: check-client
+.PHONY: check-client unit-tests
 .SECONDARY:
-check-client: $(UNIT_TESTS)
+unit-tests: $(UNIT_TESTS)
+
+check-client: unit-tests
 	@rc=0; for t in $(UNIT_TESTS); do ./$$t || rc=1; done; exit $$rc
 
 include test/fuzz/fuzz.mk
