@@ -275,6 +275,7 @@ find_next(fluss_scan *scan, fluss_scan_item *item, const fluss_batch **batch,
 {
 	for (;;)
 	{
+		const fetch_answer *oldest;
 		fluss_status status;
 		bool		given;
 
@@ -290,6 +291,7 @@ find_next(fluss_scan *scan, fluss_scan_item *item, const fluss_batch **batch,
 			*item = FLUSS_SCAN_LOSS;
 			return FLUSS_OK;
 		}
+		oldest = scan->answers;
 		status = fluss_fetch_read(scan, &given, err);
 		if (status != FLUSS_OK)
 			return status;
@@ -304,6 +306,9 @@ find_next(fluss_scan *scan, fluss_scan_item *item, const fluss_batch **batch,
 			*item = FLUSS_SCAN_END;
 			return FLUSS_OK;
 		}
+		/* answers without a row in range were dropped: there is room again */
+		if (scan->answers != oldest)
+			continue;
 		status = wait_for_answers(scan, err);
 		if (status != FLUSS_OK)
 			return status;

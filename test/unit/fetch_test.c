@@ -388,6 +388,23 @@ test_many_buckets(void **unused)
 	assert_int_equal(result.rows, expected);
 }
 
+/* Answers without a row make room for the next request at once. */
+static void
+test_empty_ranges_of_many_buckets(void **unused)
+{
+	int64_t		before = test_host()->now_ms(NULL);
+	fluss_range ranges[8];
+	scan_result result;
+
+	fake_start(8, false);
+	for (int b = 0; b < 8; b++)
+		ranges[b] = (fluss_range) {-1, b, 0, 9};
+	result = run_scan(ranges, 8, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, 0);
+	assert_true(test_host()->now_ms(NULL) - before < 1000);
+}
+
 /* Limits below a batch need a request for each bucket, and no more. */
 static void
 test_small_ranges_of_many_buckets(void **unused)
@@ -1021,6 +1038,7 @@ main(void)
 		cmocka_unit_test_setup(test_row_limit, set_up),
 		cmocka_unit_test_setup(test_bad_arguments, set_up),
 		cmocka_unit_test_setup(test_many_buckets, set_up),
+		cmocka_unit_test_setup(test_empty_ranges_of_many_buckets, set_up),
 		cmocka_unit_test_setup(test_small_ranges_of_many_buckets, set_up),
 		cmocka_unit_test_setup(test_memory_bound, set_up),
 		cmocka_unit_test_setup(test_end_is_pinned, set_up),
