@@ -56,3 +56,4 @@ $(OBJS): $(HEADERS_ALL)
 include test/unit/unit.mk
 include test/client/client.mk
 -include test/dev.mk
+-include bench/bench.mk
