@@ -397,6 +397,7 @@ test_empty_ranges_of_many_buckets(void **unused)
 	scan_result result;
 
 	fake_start(8, false);
+	options.fetch_inflight = 1;
 	for (int b = 0; b < 8; b++)
 		ranges[b] = (fluss_range) {-1, b, 0, 9};
 	result = run_scan(ranges, 8, NULL);
