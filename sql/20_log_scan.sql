@@ -154,6 +154,16 @@ INSERT INTO events (id, payload) VALUES (5000, 'later');
 SELECT count(*) FROM events;
 COMMIT;
 SELECT count(*) FROM events;
+-- of the queries that a rule makes of one, each sees what the one before wrote
+CREATE TABLE seen (n bigint);
+CREATE TABLE desk (id integer);
+CREATE RULE also AS ON INSERT TO desk DO ALSO (
+  INSERT INTO seen SELECT count(*) FROM events;
+  INSERT INTO events (id, payload) VALUES (NEW.id, 'by rule');
+  INSERT INTO seen SELECT count(*) FROM events);
+INSERT INTO desk VALUES (5001);
+SELECT max(n) - min(n) AS written FROM seen;
+DROP TABLE seen, desk;
 -- a cursor keeps its end
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM events WHERE bkt = 0;

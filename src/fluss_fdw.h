@@ -352,8 +352,11 @@ extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
  */
 extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
 								   Snapshot snapshot);
-/* A query that pinned ends is over: drops what it alone needed. */
-extern void FlussSnapshotQueryEnd(void);
+/*
+ * When query_context goes, the query with that snapshot is over: what it alone
+ * had pinned goes, too.
+ */
+extern void FlussSnapshotWatch(MemoryContext query_context, Snapshot snapshot);
 extern void FlussSnapshotInit(void);
 
 /* ----------------------------------------------------------------- qual.c */

@@ -13,12 +13,6 @@
 #include "utils/plancache.h"
 #include "utils/rel.h"
 
-static void
-query_is_over(void *arg)
-{
-	FlussSnapshotQueryEnd();
-}
-
 static FlussScanState *
 make_state(ForeignScanState *node)
 {
@@ -44,7 +38,6 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	FlussScanState *state = make_state(node);
-	MemoryContextCallback *callback;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	node->fdw_state = state;
@@ -56,14 +49,7 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 		state->ranges = FlussRangeCompile(state->rel, state->varno,
 										  plan->fdw_exprs, &node->ss.ps);
 	MemoryContextSwitchTo(old);
-
-	/*
-	 * Runs when the query's memory goes, after its snapshot was given back:
-	 * what it pinned can be dropped then.
-	 */
-	callback = MemoryContextAllocZero(state->context, sizeof(*callback));
-	callback->func = query_is_over;
-	MemoryContextRegisterResetCallback(state->context, callback);
+	FlussSnapshotWatch(state->context, node->ss.ps.state->es_snapshot);
 }
 
 /* ------------------------------------------------- binding to the cluster */

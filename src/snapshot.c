@@ -5,11 +5,15 @@
  * READ COMMITTED: the scope is the snapshot that a statement runs with, told
  * by its address.  Functions that are stable run with their caller's snapshot
  * and share its ends, volatile ones take a new snapshot and pin anew, and the
- * EState of an EvalPlanQual recheck has its parent's.  An address is only good
- * while the snapshot lives, so each scope holds a registration of its own on
- * it, and is dropped once nobody else holds one; scopes are looked through
- * whenever a query that pinned ends is over, so a snapshot is kept no longer
- * than that (it holds back vacuum).
+ * EState of an EvalPlanQual recheck has its parent's.  The queries that a rule
+ * makes of one share a snapshot, whose command id goes on between them: each
+ * is a scope of its own.
+ *
+ * An address is only good while the snapshot lives, so each scope holds a
+ * registration of its own on it.  That holds back vacuum, and core counts on
+ * having the snapshot to itself between two queries, so a scope ends with the
+ * query.  One that was only used by functions inside a query without scans
+ * of its own is found by the next query that pins, or at the transaction's end.
  *
  * REPEATABLE READ and above: one scope, which lasts until the transaction ends.
  */
@@ -33,6 +37,7 @@ typedef struct PinScope
 {
 	dlist_node	node;			/* in scopes */
 	Snapshot	snapshot;		/* NULL: the transaction */
+	CommandId	curcid;			/* of the snapshot, when it was taken */
 	MemoryContext context;		/* everything of the scope, this struct too */
 	dlist_head	tables;
 } PinScope;
@@ -53,9 +58,34 @@ drop_scope(PinScope *scope)
 	MemoryContextDelete(scope->context);
 }
 
-/* Drops the scopes whose snapshot nobody but us holds any more. */
+/*
+ * True when nobody but us holds the scope's snapshot any more.  The descriptor
+ * of a query that is ending right now still does, and whoever runs the query
+ * may have the snapshot active; but a query around it has registered it twice.
+ */
+static bool
+is_dead(const PinScope *scope, Snapshot ending)
+{
+	Snapshot	snapshot = scope->snapshot;
+
+	if (snapshot == NULL)
+		return false;
+	if (snapshot == ending)
+		return snapshot->regd_count <= 2;
+	return snapshot->regd_count == 1 && snapshot->active_count == 0;
+}
+
 static void
-drop_dead_scopes(void)
+end_scope(PinScope *scope)
+{
+	if (scope->snapshot != NULL)
+		UnregisterSnapshotFromOwner(scope->snapshot,
+									TopTransactionResourceOwner);
+	drop_scope(scope);
+}
+
+static void
+end_dead_scopes(Snapshot ending)
 {
 	dlist_mutable_iter iter;
 
@@ -63,27 +93,25 @@ drop_dead_scopes(void)
 	{
 		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
 
-		if (scope->snapshot != NULL && scope->snapshot->regd_count == 1 &&
-			scope->snapshot->active_count == 0)
-		{
-			UnregisterSnapshotFromOwner(scope->snapshot,
-										TopTransactionResourceOwner);
-			drop_scope(scope);
-		}
+		if (is_dead(scope, ending))
+			end_scope(scope);
 	}
 }
 
 static PinScope *
 find_scope(Snapshot snapshot)
 {
-	dlist_iter	iter;
+	dlist_mutable_iter iter;
 
-	dlist_foreach(iter, &scopes)
+	dlist_foreach_modify(iter, &scopes)
 	{
 		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
 
-		if (scope->snapshot == snapshot)
+		if (scope->snapshot != snapshot)
+			continue;
+		if (snapshot == NULL || scope->curcid == snapshot->curcid)
 			return scope;
+		end_scope(scope);
 	}
 	return NULL;
 }
@@ -99,8 +127,11 @@ make_scope(Snapshot snapshot)
 	scope->context = context;
 	dlist_init(&scope->tables);
 	if (snapshot != NULL)
+	{
 		scope->snapshot = RegisterSnapshotOnOwner(snapshot,
 												  TopTransactionResourceOwner);
+		scope->curcid = snapshot->curcid;
+	}
 	dlist_push_head(&scopes, &scope->node);
 	return scope;
 }
@@ -114,7 +145,7 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot)
 	fluss_host	host;
 	fluss_error err;
 
-	drop_dead_scopes();
+	end_dead_scopes(InvalidSnapshot);
 	if (IsolationUsesXactSnapshot())
 		snapshot = NULL;
 	scope = find_scope(snapshot);
@@ -139,11 +170,23 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot)
 	return table->ends;
 }
 
-void
-FlussSnapshotQueryEnd(void)
+/* Not after an abort: the resource owners are not done with the snapshots. */
+static void
+query_is_over(void *snapshot)
 {
 	if (IsTransactionState())
-		drop_dead_scopes();
+		end_dead_scopes(snapshot);
+}
+
+void
+FlussSnapshotWatch(MemoryContext query_context, Snapshot snapshot)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(query_context,
+														 sizeof(*callback));
+
+	callback->func = query_is_over;
+	callback->arg = snapshot;
+	MemoryContextRegisterResetCallback(query_context, callback);
 }
 
 /*
@@ -166,10 +209,10 @@ xact_callback(XactEvent event, void *arg)
 	{
 		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
 
-		if (release && scope->snapshot != NULL)
-			UnregisterSnapshotFromOwner(scope->snapshot,
-										TopTransactionResourceOwner);
-		drop_scope(scope);
+		if (release)
+			end_scope(scope);
+		else
+			drop_scope(scope);
 	}
 }
 
