@@ -5,8 +5,9 @@
  * A client is counted by the memory contexts that use it (a plan, a scan, a
  * function call).  ALTER SERVER or ALTER USER MAPPING marks it invalid: users
  * that are under way finish with it, new ones get a new client, and the old one
- * is closed with its last user.  Closing never waits and never throws, so it
- * may happen in a reset callback.
+ * is closed with its last user.  With keep_connections off a client is closed
+ * after the transaction, also with its last user.  Closing never waits and
+ * never throws, so it may happen in a reset callback.
  *
  * There is no flag for an exchange cut short: the client library keeps its
  * connections whole whatever interrupts a wait.
@@ -61,6 +62,13 @@ close_client(FlussClient *entry)
 	MemoryContextDelete(entry->context);
 }
 
+/* Plans live in memory that outlives the transaction that made them. */
+static bool
+is_after_transaction(void)
+{
+	return !IsTransactionState() && GetCurrentTransactionNestLevel() <= 1;
+}
+
 static void
 release_use(void *arg)
 {
@@ -71,7 +79,8 @@ release_use(void *arg)
 	if (entry == NULL)
 		return;
 	entry->users--;
-	if (entry->users == 0 && entry->invalid)
+	if (entry->users == 0 &&
+		(entry->invalid || (!entry->keep && is_after_transaction())))
 		close_client(entry);
 }
 

@@ -1,5 +1,5 @@
-# What a session keeps between two statements of a transaction: no snapshot,
-# which would hold back vacuum.
+# What a session keeps between two statements: no snapshot, which would hold
+# back vacuum, and a connection only where keep_connections says so.
 use strict;
 use warnings;
 
@@ -31,5 +31,32 @@ for my $statement (
 	$watched->value('COMMIT');
 }
 
-$watched->close;
+# ---- connections
+
+my $fresh = FlussSession->new;
+my $none = sockets($fresh->pid);
+$session->value("ALTER SERVER good OPTIONS (ADD keep_connections 'off')");
+
+$fresh->value('SELECT count(*) FROM readings');
+is(scalar sockets($fresh->pid), $none, 'closed after the statement');
+$fresh->value('BEGIN; SELECT count(*) FROM readings');
+cmp_ok(scalar sockets($fresh->pid), '>', $none, 'open in a transaction');
+$fresh->value('SELECT 1');
+cmp_ok(scalar sockets($fresh->pid), '>', $none, 'and stays so');
+$fresh->value('COMMIT');
+is(scalar sockets($fresh->pid), $none, 'closed after the transaction');
+is_error($fresh->run('SELECT 1 / (sensor_id - 50) FROM readings'),
+	'22012', 'an error');
+is(scalar sockets($fresh->pid), $none, 'closed after the error');
+is_error(
+	$fresh->run('DO $$ BEGIN PERFORM 1 / (sensor_id - 50) FROM readings; END $$'),
+	'22012', 'an error in a function');
+is(scalar sockets($fresh->pid), $none, 'closed after that, too');
+$fresh->value('INSERT INTO readings (sensor_id) VALUES (1)');
+is(scalar sockets($fresh->pid), $none, 'closed after an INSERT');
+$session->value("ALTER SERVER good OPTIONS (SET keep_connections 'on')");
+$fresh->value('SELECT count(*) FROM readings');
+cmp_ok(scalar sockets($fresh->pid), '>', $none, 'kept by default');
+
+$_->close for $watched, $fresh;
 end_test($session, 'good');
