@@ -113,6 +113,15 @@ SELECT * FROM state WHERE id IN (1, 2) ORDER BY id;
 CREATE FOREIGN TABLE state_part (id integer, count integer OPTIONS (column_name 'n')) SERVER insert_server OPTIONS (table_name 'state');
 INSERT INTO state_part VALUES (1, 99);
 SELECT * FROM state WHERE id = 1;
+-- the default of a view's column is written, and what has none is left alone
+CREATE VIEW state_view AS SELECT id, name, n FROM state;
+ALTER VIEW state_view ALTER COLUMN name SET DEFAULT 'of the view';
+INSERT INTO state VALUES (41, 'old', 1, 'old'), (42, 'old', 1, 'old'), (43, 'old', 1, 'old');
+INSERT INTO state_view (id) VALUES (40), (41);
+INSERT INTO state_view (id, name) VALUES (42, NULL);
+INSERT INTO state_view (id, name) SELECT 43, 'given';
+SELECT * FROM state WHERE id BETWEEN 40 AND 43 ORDER BY id;
+DROP VIEW state_view;
 CREATE FOREIGN TABLE state_keyless (name text) SERVER insert_server OPTIONS (table_name 'state');
 CALL try('INSERT INTO state_keyless VALUES (''x'')');
 CALL try('INSERT INTO state (name) VALUES (''x'')');

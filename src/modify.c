@@ -32,6 +32,7 @@ typedef struct FlussModifyState
 	MemoryContext row_context;	/* of one call */
 	FlussRelation *rel;
 	FlussStatement *statement;
+	List	   *planned;		/* columns the plan has an expression for */
 	fluss_writer *writer;
 	int			nwritten;
 	FlussConverter *written;	/* columns that are written */
@@ -54,14 +55,29 @@ refuse_on_conflict(void)
 			 errhint("An INSERT into a primary key table replaces the row with the same key.")));
 }
 
-/* Core itself refuses UPDATE and DELETE, naming the table, for want of callbacks. */
+/*
+ * Core itself refuses UPDATE and DELETE, naming the table, for want of
+ * callbacks.  The plan remembers which columns it has an expression for: the
+ * default of a view's column is to be seen nowhere else.
+ */
 List *
 flussPlanForeignModify(PlannerInfo *root, ModifyTable *plan,
 					   Index resultRelation, int subplan_index)
 {
+	List	   *attnums = NIL;
+	ListCell   *lc;
+
 	if (plan->onConflictAction != ONCONFLICT_NONE)
 		refuse_on_conflict();
-	return NIL;
+	foreach(lc, root->processed_tlist)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk &&
+			!(IsA(tle->expr, Const) && ((Const *) tle->expr)->constisnull))
+			attnums = lappend_int(attnums, tle->resno);
+	}
+	return attnums;
 }
 
 int
@@ -98,7 +114,8 @@ has_default(Relation root, const char *name)
 
 /* Columns of the foreign table that the command writes, as a set of attnums. */
 static Bitmapset *
-written_attributes(ModifyTableState *mtstate, ResultRelInfo *rri)
+written_attributes(const FlussModifyState *state, ModifyTableState *mtstate,
+				   ResultRelInfo *rri)
 {
 	ResultRelInfo *root = rri->ri_RootResultRelInfo ?
 		rri->ri_RootResultRelInfo : rri;
@@ -117,6 +134,7 @@ written_attributes(ModifyTableState *mtstate, ResultRelInfo *rri)
 		if (all || attr->attgenerated != '\0' ||
 			bms_is_member(attr->attnum - FirstLowInvalidHeapAttributeNumber,
 						  given) ||
+			list_member_int(state->planned, attr->attnum) ||
 			has_default(root->ri_RelationDesc, NameStr(attr->attname)))
 			result = bms_add_member(result, attr->attnum);
 	}
@@ -154,7 +172,7 @@ collect_columns(FlussModifyState *state, ModifyTableState *mtstate,
 {
 	FlussRelation *rel = state->rel;
 	const fluss_schema *schema = rel->table->schema;
-	Bitmapset  *attnums = written_attributes(mtstate, rri);
+	Bitmapset  *attnums = written_attributes(state, mtstate, rri);
 	bool	   *marks = palloc0(sizeof(bool) * Max(schema->ncolumns, 1));
 	bool		named = rri->ri_RootResultRelInfo == NULL &&
 		!has_before_row_trigger(rri);
@@ -363,7 +381,7 @@ reads_target(const FlussRelation *rel, ResultRelInfo *rri, EState *estate)
 }
 
 static void
-begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri)
+begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned)
 {
 	EState	   *estate = mtstate->ps.state;
 	MemoryContext context = AllocSetContextCreate(estate->es_query_cxt,
@@ -374,6 +392,7 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri)
 	bool	   *marks;
 
 	state->context = context;
+	state->planned = planned;
 	state->row_context = AllocSetContextCreate(context, "fluss modify rows",
 											   ALLOCSET_DEFAULT_SIZES);
 	state->rel = FlussRelationOpen(RelationGetRelid(rri->ri_RelationDesc),
@@ -406,7 +425,7 @@ flussBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 						List *fdw_private, int subplan_index, int eflags)
 {
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		begin_modify(mtstate, rri);
+		begin_modify(mtstate, rri, fdw_private);
 }
 
 void
@@ -417,7 +436,7 @@ flussBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rri)
 	/* COPY has no plan */
 	if (plan != NULL && plan->onConflictAction != ONCONFLICT_NONE)
 		refuse_on_conflict();
-	begin_modify(mtstate, rri);
+	begin_modify(mtstate, rri, NIL);
 }
 
 /* ----------------------------------------------------------------- writing */
