@@ -10,6 +10,7 @@
 
 /* How long a new table may be without any leader, and how often it is made. */
 #define LOST_AFTER_MS	4000
+#define FORGOTTEN_AFTER_MS	2000
 #define SERVED_POLL_MS	50
 #define MAX_LOST		3
 
@@ -269,6 +270,9 @@ create_until_served(fluss_client *client, const char *database,
 	{
 		if (attempt > 0)
 			status = fluss_drop_table(client, database, name, true, err);
+		/* the watch would miss again what comes on the heels of a deletion */
+		if (attempt > 0 && status == FLUSS_OK)
+			status = fluss_cluster_sleep(client, FORGOTTEN_AFTER_MS, err);
 		if (status == FLUSS_OK)
 			status = change(client, FLUSS_API_CREATE_TABLE, body, err);
 		if (status != FLUSS_OK)
