@@ -8,26 +8,26 @@
 #include "api.h"
 
 const fluss_api_info fluss_apis[FLUSS_NAPIS] = {
-	{FLUSS_API_VERSIONS, 0, 0, "API_VERSIONS", "agree on versions", true},
-	{FLUSS_API_CREATE_DATABASE, 0, 0, "CREATE_DATABASE", "create database", false},
-	{FLUSS_API_DROP_DATABASE, 0, 0, "DROP_DATABASE", "drop database", false},
-	{FLUSS_API_LIST_DATABASES, 0, 0, "LIST_DATABASES", "list databases", true},
-	{FLUSS_API_DATABASE_EXISTS, 0, 0, "DATABASE_EXISTS", "look up database", true},
-	{FLUSS_API_CREATE_TABLE, 0, 0, "CREATE_TABLE", "create table", false},
-	{FLUSS_API_DROP_TABLE, 0, 0, "DROP_TABLE", "drop table", false},
-	{FLUSS_API_GET_TABLE_INFO, 0, 0, "GET_TABLE_INFO", "describe table", true},
-	{FLUSS_API_LIST_TABLES, 0, 0, "LIST_TABLES", "list tables", true},
-	{FLUSS_API_GET_TABLE_SCHEMA, 0, 0, "GET_TABLE_SCHEMA", "get table schema", true},
-	{FLUSS_API_GET_METADATA, 0, 0, "GET_METADATA", "get metadata", true},
-	{FLUSS_API_PRODUCE_LOG, 0, 0, "PRODUCE_LOG", "append to log", false},
-	{FLUSS_API_FETCH_LOG, 0, 0, "FETCH_LOG", "fetch from log", false},
-	{FLUSS_API_PUT_KV, 1, 1, "PUT_KV", "write to primary key table", false},
-	{FLUSS_API_LOOKUP, 1, 1, "LOOKUP", "look up keys", false},
-	{FLUSS_API_LIST_OFFSETS, 0, 0, "LIST_OFFSETS", "list offsets", false},
-	{FLUSS_API_INIT_WRITER, 0, 0, "INIT_WRITER", "get a writer id", false},
-	{FLUSS_API_LIMIT_SCAN, 0, 0, "LIMIT_SCAN", "scan primary key table", false},
-	{FLUSS_API_AUTHENTICATE, 0, 0, "AUTHENTICATE", "authenticate", true},
-	{FLUSS_API_GET_TABLE_STATS, 0, 0, "GET_TABLE_STATS", "get table statistics", false}
+	{FLUSS_API_VERSIONS, 0, 0, "API_VERSIONS", "agree on versions", FLUSS_ROLE_ANY},
+	{FLUSS_API_CREATE_DATABASE, 0, 0, "CREATE_DATABASE", "create database", FLUSS_ROLE_COORDINATOR},
+	{FLUSS_API_DROP_DATABASE, 0, 0, "DROP_DATABASE", "drop database", FLUSS_ROLE_COORDINATOR},
+	{FLUSS_API_LIST_DATABASES, 0, 0, "LIST_DATABASES", "list databases", FLUSS_ROLE_ANY},
+	{FLUSS_API_DATABASE_EXISTS, 0, 0, "DATABASE_EXISTS", "look up database", FLUSS_ROLE_ANY},
+	{FLUSS_API_CREATE_TABLE, 0, 0, "CREATE_TABLE", "create table", FLUSS_ROLE_COORDINATOR},
+	{FLUSS_API_DROP_TABLE, 0, 0, "DROP_TABLE", "drop table", FLUSS_ROLE_COORDINATOR},
+	{FLUSS_API_GET_TABLE_INFO, 0, 0, "GET_TABLE_INFO", "describe table", FLUSS_ROLE_ANY},
+	{FLUSS_API_LIST_TABLES, 0, 0, "LIST_TABLES", "list tables", FLUSS_ROLE_ANY},
+	{FLUSS_API_GET_TABLE_SCHEMA, 0, 0, "GET_TABLE_SCHEMA", "get table schema", FLUSS_ROLE_ANY},
+	{FLUSS_API_GET_METADATA, 0, 0, "GET_METADATA", "get metadata", FLUSS_ROLE_ANY},
+	{FLUSS_API_PRODUCE_LOG, 0, 0, "PRODUCE_LOG", "append to log", FLUSS_ROLE_TABLET},
+	{FLUSS_API_FETCH_LOG, 0, 0, "FETCH_LOG", "fetch from log", FLUSS_ROLE_TABLET},
+	{FLUSS_API_PUT_KV, 1, 1, "PUT_KV", "write to primary key table", FLUSS_ROLE_TABLET},
+	{FLUSS_API_LOOKUP, 1, 1, "LOOKUP", "look up keys", FLUSS_ROLE_TABLET},
+	{FLUSS_API_LIST_OFFSETS, 0, 0, "LIST_OFFSETS", "list offsets", FLUSS_ROLE_TABLET},
+	{FLUSS_API_INIT_WRITER, 0, 0, "INIT_WRITER", "get a writer id", FLUSS_ROLE_TABLET},
+	{FLUSS_API_LIMIT_SCAN, 0, 0, "LIMIT_SCAN", "scan primary key table", FLUSS_ROLE_TABLET},
+	{FLUSS_API_AUTHENTICATE, 0, 0, "AUTHENTICATE", "authenticate", FLUSS_ROLE_ANY},
+	{FLUSS_API_GET_TABLE_STATS, 0, 0, "GET_TABLE_STATS", "get table statistics", FLUSS_ROLE_TABLET}
 };
 
 int

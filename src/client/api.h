@@ -7,6 +7,14 @@
 
 #include "cluster.h"
 
+/* As servers say what they are; of an API: who offers it. */
+typedef enum fluss_role
+{
+	FLUSS_ROLE_ANY = 0,
+	FLUSS_ROLE_COORDINATOR = 1,
+	FLUSS_ROLE_TABLET = 2
+} fluss_role;
+
 typedef struct fluss_api_info
 {
 	fluss_api	api;
@@ -14,7 +22,7 @@ typedef struct fluss_api_info
 	int16_t		max_version;
 	const char *name;
 	const char *action;			/* completes "could not ..." */
-	bool		everywhere;		/* coordinator and tablet servers offer it */
+	fluss_role	role;
 } fluss_api_info;
 
 #define FLUSS_NAPIS		20

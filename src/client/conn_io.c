@@ -65,6 +65,28 @@ may_send(const fluss_conn *conn, const fluss_request *request)
 	return conn->state == FLUSS_CONN_READY && conn->held_since_ms == 0;
 }
 
+/*
+ * Servers change places: another one may listen now where the wanted one did.
+ * That is found out by asking for the servers again.
+ */
+static void
+refuse_api(const fluss_conn *conn, const fluss_api_info *api,
+		   fluss_error *error)
+{
+	bool		wrong_server = api->role != FLUSS_ROLE_ANY &&
+		conn->role != FLUSS_ROLE_ANY && conn->role != api->role;
+
+	if (wrong_server)
+		(void) fluss_fail(error, FLUSS_CANNOT_CONNECT,
+						  "Fluss server at %s is no %s", conn->label,
+						  api->role == FLUSS_ROLE_TABLET ?
+						  "tablet server" : "coordinator");
+	else
+		(void) fluss_fail(error, FLUSS_UNSUPPORTED,
+						  "Fluss server at %s does not offer %s",
+						  conn->label, api->name);
+}
+
 /* Gives it an id and a version; false when it was finished instead. */
 static bool
 prepare(fluss_conn *conn, fluss_request *request)
@@ -76,9 +98,7 @@ prepare(fluss_conn *conn, fluss_request *request)
 	{
 		fluss_error error;
 
-		(void) fluss_fail(&error, FLUSS_UNSUPPORTED,
-						  "Fluss server at %s does not offer %s",
-						  conn->label, request->api->name);
+		refuse_api(conn, request->api, &error);
 		fluss_request_finish(request, &error);
 		return false;
 	}

@@ -102,7 +102,7 @@ fluss_nodes_find(fluss_client *client, int32_t node, fluss_api api)
 	if (node != FLUSS_NODE_ANY_TABLET)
 		return NULL;
 	tablet = choose_tablet(client);
-	if (tablet == NULL && fluss_apis[fluss_api_index(api)].everywhere)
+	if (tablet == NULL && fluss_apis[fluss_api_index(api)].role == FLUSS_ROLE_ANY)
 		return coordinator;
 	return tablet;
 }

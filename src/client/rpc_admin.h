@@ -9,6 +9,7 @@
 #ifndef FLUSS_RPC_ADMIN_H
 #define FLUSS_RPC_ADMIN_H
 
+#include "api.h"
 #include "arena.h"
 #include "buf.h"
 
@@ -31,16 +32,10 @@ typedef struct fluss_api_range
 	int32_t		max;
 } fluss_api_range;
 
-typedef enum fluss_role
-{
-	FLUSS_ROLE_ANY = 0,			/* the server did not say */
-	FLUSS_ROLE_COORDINATOR = 1,
-	FLUSS_ROLE_TABLET = 2
-} fluss_role;
-
 FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_versions(const char *client_id,
 														fluss_buf *out,
 														fluss_error *err);
+/* *role is FLUSS_ROLE_ANY when the server did not say. */
 FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_versions(fluss_arena *arena,
 														fluss_bytes answer,
 														fluss_api_range **ranges,

@@ -384,6 +384,27 @@ test_api_not_offered(void **unused)
 	fluss_client_close(client);
 }
 
+/* A tablet server listens where the coordinator did: asks where that is now. */
+static void
+test_wrong_server(void **unused)
+{
+	char		expected[64];
+	fluss_client *client;
+	int			requests;
+
+	server->unsupported = FLUSS_API_CREATE_DATABASE;
+	client = open_default();
+	assert_fluss_ok(list_databases(client), &err);
+	requests = server->requests;
+	assert_int_equal(fluss_create_database(client, "x", NULL, true, &err),
+					 FLUSS_CANNOT_CONNECT);
+	snprintf(expected, sizeof(expected),
+			 "Fluss server at 127.0.0.1:%d is no coordinator", server->port);
+	assert_string_equal(err.message, expected);
+	assert_true(server->requests > requests);
+	fluss_client_close(client);
+}
+
 /* ---- bytes */
 
 static void
@@ -1209,6 +1230,7 @@ main(void)
 		TEST(test_address_map),
 		TEST(test_sasl),
 		TEST(test_api_not_offered),
+		TEST(test_wrong_server),
 		TEST(test_slow_bytes),
 		TEST(test_large_answer),
 		TEST(test_large_request),
