@@ -142,25 +142,6 @@ fluss_buf_u64le(fluss_buf *buf, uint64_t v)
 }
 
 void
-fluss_buf_u16be(fluss_buf *buf, uint16_t v)
-{
-	uint8_t		bytes[2] = {(uint8_t) (v >> 8), (uint8_t) v};
-
-	fluss_buf_append(buf, bytes, sizeof(bytes));
-}
-
-void
-fluss_buf_u32be(fluss_buf *buf, uint32_t v)
-{
-	uint8_t		bytes[4] = {
-		(uint8_t) (v >> 24), (uint8_t) (v >> 16),
-		(uint8_t) (v >> 8), (uint8_t) v
-	};
-
-	fluss_buf_append(buf, bytes, sizeof(bytes));
-}
-
-void
 fluss_buf_varint32(fluss_buf *buf, uint32_t v)
 {
 	fluss_buf_varint64(buf, v);
@@ -239,14 +220,6 @@ fluss_read_u64le(fluss_reader *reader)
 	const uint8_t *p = fluss_read_bytes(reader, 8);
 
 	return p == NULL ? 0 : fluss_load_u64le(p);
-}
-
-uint16_t
-fluss_read_u16be(fluss_reader *reader)
-{
-	const uint8_t *p = fluss_read_bytes(reader, 2);
-
-	return p == NULL ? 0 : (uint16_t) (p[0] << 8 | p[1]);
 }
 
 uint32_t

@@ -89,8 +89,6 @@ void fluss_buf_u8(fluss_buf *buf, uint8_t v);
 void fluss_buf_u16le(fluss_buf *buf, uint16_t v);
 void fluss_buf_u32le(fluss_buf *buf, uint32_t v);
 void fluss_buf_u64le(fluss_buf *buf, uint64_t v);
-void fluss_buf_u16be(fluss_buf *buf, uint16_t v);
-void fluss_buf_u32be(fluss_buf *buf, uint32_t v);
 /* unsigned LEB128 of the 32- or 64-bit pattern, no zigzag */
 void fluss_buf_varint32(fluss_buf *buf, uint32_t v);
 void fluss_buf_varint64(fluss_buf *buf, uint64_t v);
@@ -117,7 +115,6 @@ uint8_t fluss_read_u8(fluss_reader *reader);
 uint16_t fluss_read_u16le(fluss_reader *reader);
 uint32_t fluss_read_u32le(fluss_reader *reader);
 uint64_t fluss_read_u64le(fluss_reader *reader);
-uint16_t fluss_read_u16be(fluss_reader *reader);
 uint32_t fluss_read_u32be(fluss_reader *reader);
 /* Fails on more than 5 or 10 bytes, and on bits past the width. */
 uint32_t fluss_read_varint32(fluss_reader *reader);

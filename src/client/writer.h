@@ -1,6 +1,7 @@
 /*
  * writer.h
- *	  The inside of a writer: writer.c, writer_batch.c and writer_send.c.
+ *	  The inside of a writer: writer.c, writer_batch.c, writer_send.c and
+ *	  writer_ack.c.
  *
  * Rows gather in one open batch a bucket.  A closed batch waits in its
  * bucket's queue, in sequence order, from its closing to its acknowledgement;
