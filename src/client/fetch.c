@@ -10,7 +10,10 @@
 
 #include "error.h"
 #include "fetch.h"
+#include "frame.h"
 
+/* An answer must fit into a frame, with a batch more than was asked for. */
+#define LARGEST_FETCH	((int64_t) FLUSS_MAX_FRAME / 2)
 /* Bytes to decode before sockets are served again. */
 #define PUMP_BYTES		((size_t) 256 * 1024)
 #define LONG_WAIT_MS	60000
@@ -58,15 +61,14 @@ check_options(const fluss_table *table, const fluss_range *ranges, int nranges,
 	return FLUSS_OK;
 }
 
-/* Limits travel as 32-bit integers. */
 static void
 keep_options(fluss_scan *scan, const fluss_scan_options *options)
 {
 	scan->options = *options;
-	if (scan->options.fetch_max_bytes > INT32_MAX)
-		scan->options.fetch_max_bytes = INT32_MAX;
-	if (scan->options.fetch_max_bytes_for_bucket > INT32_MAX)
-		scan->options.fetch_max_bytes_for_bucket = INT32_MAX;
+	if (scan->options.fetch_max_bytes > LARGEST_FETCH)
+		scan->options.fetch_max_bytes = LARGEST_FETCH;
+	if (scan->options.fetch_max_bytes_for_bucket > LARGEST_FETCH)
+		scan->options.fetch_max_bytes_for_bucket = LARGEST_FETCH;
 	scan->limit_budget = options->row_limit;
 	if (scan->limit_budget >= scan->options.fetch_max_bytes)
 		scan->limit_budget = 0;

@@ -359,6 +359,18 @@ test_bad_arguments(void **unused)
 	fluss_ends_close(ends);
 }
 
+/* Whatever is asked for, the answer must fit into a frame. */
+static void
+test_huge_limits(void **unused)
+{
+	fake_append(0, 10, 2);
+	options.fetch_max_bytes = INT64_MAX;
+	options.fetch_max_bytes_for_bucket = INT64_MAX;
+	options.max_buffered_bytes = INT64_MAX;
+	assert_rows(scan_bucket(0, ALL), 0, 10);
+	assert_in_range(fake.last_max_bytes, 1, 1 << 29);
+}
+
 /* ---- many buckets */
 
 static void
@@ -1038,6 +1050,7 @@ main(void)
 		cmocka_unit_test_setup(test_many_ranges, set_up),
 		cmocka_unit_test_setup(test_row_limit, set_up),
 		cmocka_unit_test_setup(test_bad_arguments, set_up),
+		cmocka_unit_test_setup(test_huge_limits, set_up),
 		cmocka_unit_test_setup(test_many_buckets, set_up),
 		cmocka_unit_test_setup(test_empty_ranges_of_many_buckets, set_up),
 		cmocka_unit_test_setup(test_small_ranges_of_many_buckets, set_up),
