@@ -173,6 +173,10 @@ MOVE ALL FROM c;
 COMMIT;
 SELECT count(*) FROM events;
 
+-- the planner believes a NOT NULL, so what is read is checked
+CREATE FOREIGN TABLE readings_strict (sensor_id integer NOT NULL, humidity_pct double precision NOT NULL) SERVER scan_server OPTIONS (table_name 'readings');
+SELECT count(*), count(sensor_id) FROM readings_strict;
+SELECT count(humidity_pct) FROM readings_strict;
 -- columns by name, in any order, and fewer of them
 CREATE FOREIGN TABLE events_partly (note varchar OPTIONS (column_name 'payload'), dropped int, id bigint) SERVER scan_server OPTIONS (table_name 'events');
 ALTER FOREIGN TABLE events_partly DROP COLUMN dropped;

@@ -134,6 +134,11 @@ RESET enable_hashjoin; RESET enable_mergejoin;
 SELECT count(*) FROM hist WHERE v > 0;
 SELECT count(*) FROM local_hist WHERE v > 0;
 
+-- the planner believes a NOT NULL, so what is read is checked
+CREATE FOREIGN TABLE hist_strict (sensor_id int NOT NULL, day date NOT NULL, kind text NOT NULL, v numeric(12,3) NOT NULL) SERVER lookup_server OPTIONS (table_name 'hist');
+SELECT count(day) FROM hist_strict;
+SELECT count(v) FROM hist_strict;
+
 -- keys whose equality is not byte equality are not looked up
 CREATE FOREIGN TABLE padded (k character(5), v int) SERVER lookup_server;
 SELECT fluss_create_table('padded', primary_key => '{k}');

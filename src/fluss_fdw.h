@@ -214,6 +214,7 @@ typedef struct FlussAttribute
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
+	bool		not_null;		/* locally: the planner believes it */
 	FlussMetadata metadata;
 	int			remote;			/* position in the remote schema, or -1 */
 } FlussAttribute;
@@ -484,6 +485,7 @@ typedef struct FlussFill
 	AttrNumber	attnum;
 	FlussMetadata metadata;		/* or NONE: column */
 	int			column;			/* index into FlussScanState.columns */
+	bool		not_null;		/* a NULL is an error */
 	FlussConverter converter;
 } FlussFill;
 
@@ -563,6 +565,8 @@ extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 int32 bucket);
+/* Raises the NULL in a column that is NOT NULL locally. */
+extern void FlussRefuseNull(const FlussFill *fill) __attribute__((noreturn));
 /* The shared part of a metadata column's value: what the table decides. */
 extern Datum FlussTableMetadata(FlussScanState *state, FlussMetadata metadata,
 								bool *isnull);

@@ -47,6 +47,7 @@ describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
 	attr->type = form->atttypid;
 	attr->typmod = form->atttypmod;
 	attr->collation = form->attcollation;
+	attr->not_null = form->attnotnull;
 	attr->metadata = options.metadata;
 }
 

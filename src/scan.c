@@ -87,6 +87,7 @@ bind_columns(FlussScanState *state)
 		if (attr->metadata != FLUSS_META_NONE)
 			continue;
 		fill->column = want_column(state, attr->remote);
+		fill->not_null = attr->not_null;
 		FlussConverterInit(&fill->converter, state->rel, attnum);
 	}
 
@@ -271,6 +272,20 @@ flussIterateForeignScan(ForeignScanState *node)
 	return slot;
 }
 
+void
+FlussRefuseNull(const FlussFill *fill)
+{
+	const FlussConverter *conv = &fill->converter;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_NOT_NULL_VIOLATION),
+			 errmsg("null value in column \"%s\" of foreign table \"%s\" violates not-null constraint",
+					conv->attr->name, conv->rel->name),
+			 errdetail("The column \"%s\" of the Fluss table may have nulls.",
+					   conv->attr->remote_name),
+			 errhint("Drop NOT NULL from the column of the foreign table.")));
+}
+
 Datum
 FlussTableMetadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 {
@@ -306,6 +321,8 @@ FlussFillRow(FlussScanState *state, TupleTableSlot *slot, int32 bucket)
 		*isnull = value->is_null;
 		if (!value->is_null)
 			*datum = FlussToDatum(&fill->converter, value);
+		else if (fill->not_null)
+			FlussRefuseNull(fill);
 	}
 }
 

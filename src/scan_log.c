@@ -195,6 +195,8 @@ FlussLogNext(FlussScanState *state, TupleTableSlot *slot)
 			*isnull = fluss_column_is_null(view, row);
 			if (!*isnull)
 				*datum = FlussViewToDatum(&fill->converter, view, row);
+			else if (fill->not_null)
+				FlussRefuseNull(fill);
 		}
 		else
 			*datum = batch_metadata(state, fill->metadata, isnull);
