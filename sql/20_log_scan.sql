@@ -164,6 +164,22 @@ CREATE RULE also AS ON INSERT TO desk DO ALSO (
 INSERT INTO desk VALUES (5001);
 SELECT max(n) - min(n) AS written FROM seen;
 DROP TABLE seen, desk;
+-- a stable function keeps its caller's end, also from one query to the next
+CREATE FUNCTION add_event() RETURNS void LANGUAGE sql AS $$ INSERT INTO events (id, payload) VALUES (5002, 'by function') $$;
+CREATE FUNCTION seen_between() RETURNS bigint STABLE LANGUAGE plpgsql AS $$
+DECLARE before bigint;
+BEGIN
+  SELECT count(*) INTO before FROM events;
+  PERFORM add_event();
+  RETURN (SELECT count(*) FROM events) - before;
+END $$;
+SELECT seen_between();
+DO $$
+DECLARE seen bigint := seen_between();
+BEGIN
+  RAISE WARNING 'seen: %', seen;
+END $$;
+DROP FUNCTION seen_between, add_event;
 -- a cursor keeps its end
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM events WHERE bkt = 0;

@@ -194,8 +194,6 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	FLUSS_CALL(fluss_table_buckets(target->conn->client, *table, &answer,
 								   &nbuckets, &err), err, relname);
 	buckets = copy_buckets(answer, nbuckets);
-	FlussSnapshotWatch(rsinfo->econtext->ecxt_per_query_memory,
-					   GetActiveSnapshot());
 
 	for (int start = 0; start < nbuckets; start += group.n)
 	{

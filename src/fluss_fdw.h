@@ -353,11 +353,6 @@ extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
  */
 extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
 								   Snapshot snapshot);
-/*
- * When query_context goes, the query with that snapshot is over: what it alone
- * had pinned goes, too.
- */
-extern void FlussSnapshotWatch(MemoryContext query_context, Snapshot snapshot);
 extern void FlussSnapshotInit(void);
 
 /* ----------------------------------------------------------------- qual.c */

@@ -49,7 +49,6 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 		state->ranges = FlussRangeCompile(state->rel, state->varno,
 										  plan->fdw_exprs, &node->ss.ps);
 	MemoryContextSwitchTo(old);
-	FlussSnapshotWatch(state->context, node->ss.ps.state->es_snapshot);
 }
 
 /* ------------------------------------------------- binding to the cluster */

@@ -10,10 +10,9 @@
  * is a scope of its own.
  *
  * An address is only good while the snapshot lives, so each scope holds a
- * registration of its own on it.  That holds back vacuum, and core counts on
- * having the snapshot to itself between two queries, so a scope ends with the
- * query.  One that was only used by functions inside a query without scans
- * of its own is found by the next query that pins, or at the transaction's end.
+ * registration of its own on it, and ends once nobody else holds one.  That is
+ * looked for when the next scope is wanted, and when the portal is over in
+ * which the scope was made: the registration holds back vacuum.
  *
  * REPEATABLE READ and above: one scope, which lasts until the transaction ends.
  */
@@ -42,7 +41,16 @@ typedef struct PinScope
 	dlist_head	tables;
 } PinScope;
 
+/* A portal in whose run scopes were made; lives in its memory. */
+typedef struct PortalWatch
+{
+	dlist_node	node;			/* in watches */
+	MemoryContextCallback callback;
+	MemoryContext portal;
+} PortalWatch;
+
 static dlist_head scopes = DLIST_STATIC_INIT(scopes);
+static dlist_head watches = DLIST_STATIC_INIT(watches);
 
 static void
 close_ends(void *ends)
@@ -58,21 +66,12 @@ drop_scope(PinScope *scope)
 	MemoryContextDelete(scope->context);
 }
 
-/*
- * True when nobody but us holds the scope's snapshot any more.  The descriptor
- * of a query that is ending right now still does, and whoever runs the query
- * may have the snapshot active; but a query around it has registered it twice.
- */
+/* True when nobody but us holds the scope's snapshot any more. */
 static bool
-is_dead(const PinScope *scope, Snapshot ending)
+is_dead(const PinScope *scope)
 {
-	Snapshot	snapshot = scope->snapshot;
-
-	if (snapshot == NULL)
-		return false;
-	if (snapshot == ending)
-		return snapshot->regd_count <= 2;
-	return snapshot->regd_count == 1 && snapshot->active_count == 0;
+	return scope->snapshot != NULL && scope->snapshot->regd_count == 1 &&
+		scope->snapshot->active_count == 0;
 }
 
 static void
@@ -85,7 +84,7 @@ end_scope(PinScope *scope)
 }
 
 static void
-end_dead_scopes(Snapshot ending)
+end_dead_scopes(void)
 {
 	dlist_mutable_iter iter;
 
@@ -93,7 +92,7 @@ end_dead_scopes(Snapshot ending)
 	{
 		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
 
-		if (is_dead(scope, ending))
+		if (is_dead(scope))
 			end_scope(scope);
 	}
 }
@@ -116,6 +115,39 @@ find_scope(Snapshot snapshot)
 	return NULL;
 }
 
+/* Not after an abort: the resource owners are not done with the snapshots. */
+static void
+portal_is_over(void *arg)
+{
+	PortalWatch *watch = arg;
+
+	dlist_delete(&watch->node);
+	if (IsTransactionState())
+		end_dead_scopes();
+}
+
+static void
+watch_portal(void)
+{
+	PortalWatch *watch;
+	dlist_iter	iter;
+
+	if (PortalContext == NULL)
+		return;
+	dlist_foreach(iter, &watches)
+	{
+		watch = dlist_container(PortalWatch, node, iter.cur);
+		if (watch->portal == PortalContext)
+			return;
+	}
+	watch = MemoryContextAllocZero(PortalContext, sizeof(*watch));
+	watch->portal = PortalContext;
+	watch->callback.func = portal_is_over;
+	watch->callback.arg = watch;
+	dlist_push_head(&watches, &watch->node);
+	MemoryContextRegisterResetCallback(PortalContext, &watch->callback);
+}
+
 static PinScope *
 make_scope(Snapshot snapshot)
 {
@@ -131,6 +163,7 @@ make_scope(Snapshot snapshot)
 		scope->snapshot = RegisterSnapshotOnOwner(snapshot,
 												  TopTransactionResourceOwner);
 		scope->curcid = snapshot->curcid;
+		watch_portal();
 	}
 	dlist_push_head(&scopes, &scope->node);
 	return scope;
@@ -145,7 +178,7 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot)
 	fluss_host	host;
 	fluss_error err;
 
-	end_dead_scopes(InvalidSnapshot);
+	end_dead_scopes();
 	if (IsolationUsesXactSnapshot())
 		snapshot = NULL;
 	scope = find_scope(snapshot);
@@ -168,25 +201,6 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot)
 	FLUSS_CALL(fluss_ends_open(&host, &table->ends, &err), err, NULL);
 	dlist_push_head(&scope->tables, &table->node);
 	return table->ends;
-}
-
-/* Not after an abort: the resource owners are not done with the snapshots. */
-static void
-query_is_over(void *snapshot)
-{
-	if (IsTransactionState())
-		end_dead_scopes(snapshot);
-}
-
-void
-FlussSnapshotWatch(MemoryContext query_context, Snapshot snapshot)
-{
-	MemoryContextCallback *callback = MemoryContextAlloc(query_context,
-														 sizeof(*callback));
-
-	callback->func = query_is_over;
-	callback->arg = snapshot;
-	MemoryContextRegisterResetCallback(query_context, callback);
 }
 
 /*

@@ -15,6 +15,9 @@ my $watched = FlussSession->new;
 
 # ---- snapshots
 
+$session->value(
+	"CREATE FUNCTION counted() RETURNS bigint STABLE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM readings); END'"
+);
 for my $statement (
 	'SELECT count(*) FROM readings',
 	'SELECT count(*) FROM readings a JOIN readings b USING (sensor_id)',
@@ -22,7 +25,9 @@ for my $statement (
 	'INSERT INTO readings (sensor_id) SELECT 1 FROM readings LIMIT 1',
 	"SELECT sum(latest_offset) FROM fluss_buckets('readings')",
 	'DECLARE c CURSOR FOR SELECT sensor_id FROM readings; FETCH 1 FROM c; CLOSE c',
-	'EXPLAIN ANALYZE SELECT * FROM readings')
+	'EXPLAIN ANALYZE SELECT * FROM readings',
+	'SELECT counted() FROM generate_series(1, 3)',
+	'DO $$ BEGIN PERFORM counted(); PERFORM sum(sensor_id) FROM readings; END $$')
 {
 	$watched->value("BEGIN; $statement");
 	is_value($session,
