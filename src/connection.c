@@ -144,8 +144,7 @@ make_client(UserMapping *mapping, ForeignServer *server)
 	fluss_status status;
 
 	FlussGetUserOptions(mapping, &user);
-	check_credentials(options, &user, server, mapping->userid == InvalidOid ?
-					  GetUserId() : mapping->userid);
+	check_credentials(options, &user, server, mapping->userid);
 
 	context = AllocSetContextCreate(TopMemoryContext, "fluss client",
 									ALLOCSET_DEFAULT_SIZES);

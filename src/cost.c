@@ -105,8 +105,7 @@ FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel)
 {
 	bool		keyed = rel->table != NULL && FlussIsKeyed(rel);
 
-	if (keyed && rel->options->use_remote_estimate &&
-		rel->table->npartition_key == 0)
+	if (keyed && rel->options->use_remote_estimate)
 	{
 		double		rows = remote_row_count(rel);
 

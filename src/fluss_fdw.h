@@ -246,7 +246,6 @@ extern FlussRelation *FlussRelationOpen(Oid relid, Oid userid,
 extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
-extern bool FlussAttributeUsable(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussIsKeyed(const FlussRelation *rel);
 
 /* -------------------------------------------------------------- typemap.c */
@@ -356,14 +355,6 @@ extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
 extern void FlussSnapshotInit(void);
 
 /* ----------------------------------------------------------------- qual.c */
-
-/* Which clauses of a relation the client can answer. */
-typedef enum FlussClauseKind
-{
-	FLUSS_CLAUSE_LOCAL,			/* a filter in the executor */
-	FLUSS_CLAUSE_RANGE,			/* offsets or buckets: becomes fetch ranges */
-	FLUSS_CLAUSE_KEY			/* equality on a primary key column */
-} FlussClauseKind;
 
 /* Boolean tree over _log_offset and _bucket alone, other sides foreign to rel. */
 extern bool FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause);

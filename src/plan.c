@@ -182,11 +182,7 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	state->rel = FlussRelationOpen(relid, fluss_rel_user(baserel),
 								   CurrentMemoryContext, &err);
 	if (state->rel->table == NULL)
-	{
-		if (err.status == FLUSS_INTERRUPTED)
-			FlussRaise(&err, state->rel->name);
 		FlussRememberFailure(state->rel->conn, relid, &err);
-	}
 	else
 		state->keyed = FlussIsKeyed(state->rel);
 	baserel->fdw_private = state;

@@ -252,19 +252,6 @@ FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum)
 }
 
 bool
-FlussAttributeUsable(FlussRelation *rel, AttrNumber attnum)
-{
-	const FlussAttribute *attr;
-
-	if (attnum <= 0 || attnum > rel->natts)
-		return false;
-	attr = &rel->attrs[attnum - 1];
-	return attr->remote_name != NULL &&
-		(attr->metadata != FLUSS_META_NONE || attr->remote >= 0) &&
-		has_right_type(rel, attr);
-}
-
-bool
 FlussIsKeyed(const FlussRelation *rel)
 {
 	return rel->table->schema->nprimary_key > 0;

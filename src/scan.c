@@ -137,8 +137,6 @@ check_offered(FlussScanState *state)
 		what = "scan_startup_mode other than earliest";
 	else if (options->bucket_hash_rs)
 		what = "bucket_hash \"fluss_rs\"";
-	else if (state->rel->table->npartition_key > 0)
-		what = "reading a partitioned table";
 	if (what != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
