@@ -362,7 +362,7 @@ throw_interrupt(void)
 	if (error != NULL)
 	{
 		interrupting_error = NULL;
-		ThrowErrorData(error);
+		ReThrowError(error);
 	}
 	CHECK_FOR_INTERRUPTS();
 	ereport(ERROR,
