@@ -236,7 +236,7 @@ server_text(const FlussConverter *conv, const fluss_value *value)
 	ErrorContextCallback callback;
 	char	   *converted;
 
-	if (bytes.size > MaxAllocSize)
+	if (bytes.size > MaxAllocSize - VARHDRSZ)
 		FlussRefuseValue(conv, ERRCODE_PROGRAM_LIMIT_EXCEEDED, "is too large");
 	if (pg_encoding_verifymbstr(PG_UTF8, (const char *) bytes.data,
 								(int) bytes.size) != (int) bytes.size)

@@ -2,16 +2,11 @@
  * scan_log.c
  *	  Scans of a log table: intervals to fetch ranges, batches to rows.
  */
-#include "fluss_fdw.h"
+#include "convert.h"
 
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-
-/* Milliseconds since 1970 to a timestamptz. */
-#define UNIX_MS_TO_TIMESTAMPTZ(ms) \
-	((ms) * INT64CONST(1000) - \
-	 (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
 static void
 close_log(void *scan)
@@ -160,7 +155,8 @@ batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 		case FLUSS_META_LOG_OFFSET:
 			return Int64GetDatum(batch->base_offset + state->row);
 		case FLUSS_META_COMMIT_TIMESTAMP:
-			return TimestampTzGetDatum(UNIX_MS_TO_TIMESTAMPTZ(batch->commit_timestamp_ms));
+			return TimestampTzGetDatum((batch->commit_timestamp_ms -
+										FLUSS_EPOCH_MILLIS) * 1000);
 		case FLUSS_META_CHANGE_TYPE:
 			return CStringGetTextDatum("append_only");
 		default:
