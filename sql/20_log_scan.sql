@@ -69,6 +69,17 @@ SELECT explain_analyze('SELECT * FROM readings WHERE _log_offset >= 5 AND _log_o
 SELECT explain_analyze('SELECT count(*) FROM readings');
 SELECT explain_analyze('SELECT temperature_c FROM readings WHERE _log_offset = 29');
 
+-- VERBOSE tells which servers are asked
+CREATE FUNCTION leaders_shown(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE line text; n bigint := 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (VERBOSE) ' || query LOOP
+    n := n + (line ~ 'Fluss Leaders: [^,]+:\d+$')::int;
+  END LOOP;
+  RETURN n;
+END $$;
+SELECT leaders_shown('SELECT * FROM readings');
+
 -- ranges that start and end within a batch are exact, for every bound
 SELECT lo, hi FROM generate_series(0, 31) lo, generate_series(0, 31) hi
 WHERE (SELECT array_agg(_log_offset ORDER BY _log_offset) FROM readings WHERE _log_offset BETWEEN lo AND hi)
@@ -209,4 +220,5 @@ SELECT tableoid::regclass, id FROM events_partly WHERE id = 1;
 SELECT fluss_drop_database('scan_server', 'regress_scan', cascade => true);
 DROP SERVER scan_server CASCADE;
 DROP FUNCTION explain_analyze;
+DROP FUNCTION leaders_shown;
 DROP TABLE local_readings, positions;

@@ -26,6 +26,10 @@
 #include "storage/waiteventset.h"
 #endif
 
+#ifndef HAVE_INT128
+#error "fluss_fdw needs a 64-bit platform with 128-bit integers"
+#endif
+
 #if PG_VERSION_NUM < 150000
 #error "fluss_fdw needs PostgreSQL 15 or newer"
 #endif

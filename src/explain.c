@@ -230,15 +230,35 @@ FlussExplainCounters(const fluss_counters *counters, ExplainState *es)
 		ExplainPropertyInteger("Fluss Keys", NULL, counters->keys, es);
 }
 
-static void
-explain_servers(FlussScanState *state, ExplainState *es)
-{
-	ForeignTable *table = GetForeignTable(state->rel->relid);
-	ForeignServer *server = GetForeignServer(table->serverid);
-	FlussOptions *options = FlussGetServerOptions(server);
+#define MAX_LEADERS_SHOWN 32
 
-	ExplainPropertyText("Fluss Bootstrap Servers", options->bootstrap_servers,
-						es);
+/* The servers that a scan would ask, as far as they are known already. */
+static void
+explain_leaders(ForeignScanState *node, FlussScanState *state,
+				ExplainState *es)
+{
+	Oid			userid = fluss_scan_user((ForeignScan *) node->ss.ps.plan,
+										 node->ss.ps.state);
+	FlussConnection *conn = FlussGetConnection(userid,
+											   GetForeignTable(state->rel->relid)->serverid,
+											   state->context);
+	const fluss_node *leaders[MAX_LEADERS_SHOWN];
+	List	   *addresses = NIL;
+	int			n = fluss_table_known_leaders(conn->client,
+											  state->rel->options->database_name,
+											  state->rel->options->table_name,
+											  leaders, MAX_LEADERS_SHOWN);
+
+	for (int i = 0; i < n; i++)
+	{
+		bool		ipv6 = strchr(leaders[i]->host, ':') != NULL;
+
+		addresses = lappend(addresses,
+							psprintf(ipv6 ? "[%s]:%d" : "%s:%d",
+									 leaders[i]->host, leaders[i]->port));
+	}
+	if (addresses != NIL)
+		ExplainPropertyList("Fluss Leaders", addresses, es);
 }
 
 void
@@ -262,7 +282,7 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	else
 		explain_offsets(node, state, es);
 	if (es->verbose)
-		explain_servers(state, es);
+		explain_leaders(node, state, es);
 
 	if (es->analyze && state->opened)
 	{

@@ -309,6 +309,14 @@ void fluss_table_release(fluss_table *table);
 void fluss_table_forget(fluss_client *client, const char *database,
 						const char *name);
 
+/*
+ * Servers known to lead buckets of a cached table, as advertised; asks nobody.
+ * They live until the next call on the client.
+ */
+int fluss_table_known_leaders(fluss_client *client, const char *database,
+							  const char *name, const fluss_node **nodes,
+							  int max_nodes);
+
 typedef struct fluss_bucket_info
 {
 	int64_t		partition_id;	/* -1: table without partitions */

@@ -58,6 +58,34 @@ fluss_leader_forget(fluss_client *client, fluss_table *table)
 		forget(p, table->nbuckets);
 }
 
+int
+fluss_table_known_leaders(fluss_client *client, const char *database,
+						  const char *name, const fluss_node **nodes,
+						  int max_nodes)
+{
+	const fluss_table_object *object = client->tables;
+	int			n = 0;
+
+	while (object != NULL && (strcmp(object->table.database, database) != 0 ||
+							  strcmp(object->table.name, name) != 0))
+		object = object->next;
+	for (int i = 0; object != NULL && i < client->nnodes && n < max_nodes; i++)
+	{
+		const fluss_node *node = &client->nodes[i];
+		bool		leads = false;
+
+		for (const fluss_partition_leaders *p = object->leaders;
+			 p != NULL && !node->coordinator && !leads; p = p->next)
+		{
+			for (int b = 0; b < object->table.nbuckets && !leads; b++)
+				leads = p->leaders[b] == node->node_id;
+		}
+		if (leads)
+			nodes[n++] = node;
+	}
+	return n;
+}
+
 /* ---- asking */
 
 /*
