@@ -117,19 +117,6 @@ normalize(FlussIntervals set)
 	return set;
 }
 
-static FlussIntervals
-append(FlussIntervals a, FlussIntervals b)
-{
-	FlussIntervals result = {a.n + b.n,
-	palloc((a.n + b.n + 1) * sizeof(FlussInterval))};
-
-	if (a.n > 0)
-		memcpy(result.items, a.items, a.n * sizeof(FlussInterval));
-	if (b.n > 0)
-		memcpy(result.items + a.n, b.items, b.n * sizeof(FlussInterval));
-	return result;
-}
-
 /* ------------------------------------------------------------- the tree */
 
 static FlussRangeTree *
@@ -312,24 +299,56 @@ compare_set(const FlussRangeTree *node, int bucket)
 	return normalize(result);
 }
 
+static FlussIntervals set_of(const FlussRangeTree *node, int bucket);
+
+static FlussIntervals
+intersection_of(const FlussRangeTree *node, int bucket)
+{
+	FlussIntervals result = single(0, FLUSS_OFFSET_END);
+	ListCell   *lc;
+
+	foreach(lc, node->children)
+		result = intersect(result, set_of(lfirst(lc), bucket));
+	return result;
+}
+
+/* Puts all children together at once: an OR may have thousands. */
+static FlussIntervals
+union_of(const FlussRangeTree *node, int bucket)
+{
+	int			nchildren = list_length(node->children);
+	FlussIntervals *children = palloc((nchildren + 1) * sizeof(*children));
+	FlussIntervals result = none();
+	int			n = 0;
+
+	for (int i = 0; i < nchildren; i++)
+	{
+		children[i] = set_of(list_nth(node->children, i), bucket);
+		n += children[i].n;
+	}
+	result.items = palloc((n + 1) * sizeof(FlussInterval));
+	for (int i = 0; i < nchildren; i++)
+	{
+		if (children[i].n > 0)
+			memcpy(result.items + result.n, children[i].items,
+				   children[i].n * sizeof(FlussInterval));
+		result.n += children[i].n;
+	}
+	return normalize(result);
+}
+
 static FlussIntervals
 set_of(const FlussRangeTree *node, int bucket)
 {
-	FlussIntervals result;
-	ListCell   *lc;
-
-	if (node->kind == NODE_COMPARE)
-		return compare_set(node, bucket);
-
-	result = node->kind == NODE_AND ? single(0, FLUSS_OFFSET_END) : none();
-	foreach(lc, node->children)
+	switch (node->kind)
 	{
-		FlussIntervals child = set_of(lfirst(lc), bucket);
-
-		result = node->kind == NODE_AND ?
-			intersect(result, child) : normalize(append(result, child));
+		case NODE_AND:
+			return intersection_of(node, bucket);
+		case NODE_OR:
+			return union_of(node, bucket);
+		default:
+			return compare_set(node, bucket);
 	}
-	return result;
 }
 
 static FlussIntervals *
