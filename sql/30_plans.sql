@@ -236,6 +236,13 @@ SELECT many_ranges(4000) = (SELECT count(*) FROM heap.readings WHERE bkt = 1 AND
 -- most memory that this backend ever had, in kilobytes
 SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::integer < 200000 AS little;
 
+ALTER SERVER plans_server OPTIONS (DROP on_data_loss);
+-- ranges past the end are told of once for each bucket, also over rescans
+SELECT count(*) FROM remote.readings WHERE bkt = 1 AND off = ANY (ARRAY(SELECT g FROM generate_series(1000, 1500, 10) g));
+SET enable_material = off;
+SELECT count(*) FROM generate_series(1000, 1010) g, LATERAL (SELECT 1 FROM remote.readings WHERE bkt = 1 AND off >= g OFFSET 0) x;
+RESET enable_material;
+
 SELECT fluss_drop_database('plans_server', 'regress_plans', cascade => true);
 DROP VIEW wrong, wrong_executions;
 DROP TABLE queries, answers, loc;

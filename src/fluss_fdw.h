@@ -516,6 +516,7 @@ typedef struct FlussScanState
 	fluss_scan *log;
 	const fluss_batch *batch;
 	int32		row;			/* next one in batch */
+	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
 	int			nkeys;			/* primary key columns */

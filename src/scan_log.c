@@ -85,6 +85,21 @@ FlussLogStart(ForeignScanState *node, FlussScanState *state)
 	MemoryContextSwitchTo(old);
 }
 
+/* One warning for each bucket and kind of loss, however many ranges it hit. */
+static bool
+is_new_loss(FlussScanState *state, int32 bucket, bool past_end)
+{
+	int			member = 2 * bucket + (past_end ? 1 : 0);
+	MemoryContext old;
+
+	if (bms_is_member(member, state->losses))
+		return false;
+	old = MemoryContextSwitchTo(state->context);
+	state->losses = bms_add_member(state->losses, member);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
 /* A range that starts where the bucket holds nothing: on_data_loss decides. */
 static void
 report_loss(FlussScanState *state, const fluss_loss *loss)
@@ -93,7 +108,8 @@ report_loss(FlussScanState *state, const fluss_loss *loss)
 	bool		past_end = loss->start > loss->end;
 	int			level = action == FLUSS_ON_LOSS_ERROR ? ERROR : WARNING;
 
-	if (action == FLUSS_ON_LOSS_IGNORE)
+	if (action == FLUSS_ON_LOSS_IGNORE ||
+		!is_new_loss(state, loss->bucket, past_end))
 		return;
 	ereport(level,
 			(errcode(level == ERROR ? ERRCODE_INVALID_PARAMETER_VALUE :
