@@ -243,6 +243,16 @@ SET enable_material = off;
 SELECT count(*) FROM generate_series(1000, 1010) g, LATERAL (SELECT 1 FROM remote.readings WHERE bkt = 1 AND off >= g OFFSET 0) x;
 RESET enable_material;
 
+-- a failure to plan is not remembered when the table is there in the end
+CREATE FOREIGN TABLE late (id integer) SERVER plans_server;
+DO $$
+BEGIN
+  EXECUTE 'EXPLAIN SELECT * FROM late';
+  PERFORM fluss_create_table('late');
+  INSERT INTO late VALUES (1);
+  RAISE WARNING '% row', (SELECT count(*) FROM late);
+END $$;
+
 SELECT fluss_drop_database('plans_server', 'regress_plans', cascade => true);
 DROP VIEW wrong, wrong_executions;
 DROP TABLE queries, answers, loc;

@@ -139,9 +139,6 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 	rel->conn = FlussGetConnection(userid, serverid, context);
 	FlussCloseOnReset(context, release_table, (void **) &rel->table);
 	fluss_error_init(&local);
-	/* what planning just waited for in vain is not waited for again */
-	if (err == NULL && FlussRecallFailure(rel->conn, relid, &local))
-		FlussRaise(&local, rel->name);
 	status = fluss_table_open(rel->conn->client, rel->options->database_name,
 							  rel->options->table_name, false, &rel->table,
 							  &local);

@@ -144,6 +144,20 @@ check_offered(FlussScanState *state)
 				 errcontext("foreign table \"%s\"", state->relname)));
 }
 
+/* What planning just waited for in vain is not waited for again. */
+static void
+raise_planning_failure(FlussScanState *state, Oid userid)
+{
+	Oid			relid = state->rel->relid;
+	FlussConnection *conn = FlussGetConnection(userid,
+											   GetForeignTable(relid)->serverid,
+											   state->context);
+	fluss_error err;
+
+	if (FlussRecallFailure(conn, relid, &err))
+		FlussRaise(&err, state->relname);
+}
+
 static void
 open_scan(ForeignScanState *node, FlussScanState *state)
 {
@@ -151,6 +165,8 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	Oid			userid = fluss_scan_user(plan, node->ss.ps.state);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	if (state->plan.table_id == FLUSS_NO_TABLE_ID)
+		raise_planning_failure(state, userid);
 	state->rel = FlussRelationOpen(state->rel->relid, userid, state->context,
 								   NULL);
 	check_plan(state);
