@@ -473,24 +473,29 @@ view_timestamp(const FlussConverter *conv, const fluss_column_view *view,
 			   int32_t row)
 {
 	int64		count = fluss_column_int64(view, row);
-	int64		usecs = count;
-	bool		overflow = false;
+	int64		usecs;
+	bool		overflow;
 
+	/* the epoch first: PostgreSQL's last years overflow in Unix microseconds */
 	switch (fluss_type_digits(view->type))
 	{
 		case 0:
-			overflow = pg_mul_s64_overflow(count, USECS_PER_SEC, &usecs);
+			overflow = pg_sub_s64_overflow(count, FLUSS_EPOCH_MILLIS / 1000,
+										   &usecs) ||
+				pg_mul_s64_overflow(usecs, USECS_PER_SEC, &usecs);
 			break;
 		case 3:
-			overflow = pg_mul_s64_overflow(count, 1000, &usecs);
+			overflow = pg_sub_s64_overflow(count, FLUSS_EPOCH_MILLIS,
+										   &usecs) ||
+				pg_mul_s64_overflow(usecs, 1000, &usecs);
 			break;
 		case 9:
-			usecs = count / 1000 - (count % 1000 < 0);
-			break;
+			count = count / 1000 - (count % 1000 < 0);
+			/* FALLTHROUGH */
 		default:
+			overflow = pg_sub_s64_overflow(count, FLUSS_EPOCH_USECS, &usecs);
 			break;
 	}
-	overflow = overflow || pg_sub_s64_overflow(usecs, FLUSS_EPOCH_USECS, &usecs);
 	return datum_of_timestamp(conv, usecs, overflow);
 }
 
