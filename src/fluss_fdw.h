@@ -242,6 +242,8 @@ extern FlussRelation *FlussRelationLocal(Oid relid, MemoryContext context);
 extern FlussRelation *FlussRelationOpen(Oid relid, Oid userid,
 										MemoryContext context,
 										fluss_error *err);
+/* Takes the remote side as it is now, and not from the cache. */
+extern void FlussRelationRefresh(FlussRelation *rel);
 /* Position of the remote column of that name, or -1. */
 extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */

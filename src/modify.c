@@ -161,6 +161,19 @@ refuse_auto_increment(const FlussModifyState *state, AttrNumber attnum)
 			 errdetail("Fluss gives the column its values.")));
 }
 
+/* They exist on the other side.  May take a fresher description of that. */
+static void
+check_columns(FlussRelation *rel, Bitmapset *attnums)
+{
+	int			attnum = -1;
+
+	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
+	{
+		if (rel->attrs[attnum - 1].metadata == FLUSS_META_NONE)
+			FlussCheckAttribute(rel, attnum);
+	}
+}
+
 /*
  * Makes the converters of the written columns and marks their remote columns.
  * Metadata columns that the command names are refused; where it says nothing
@@ -171,13 +184,16 @@ collect_columns(FlussModifyState *state, ModifyTableState *mtstate,
 				ResultRelInfo *rri)
 {
 	FlussRelation *rel = state->rel;
-	const fluss_schema *schema = rel->table->schema;
 	Bitmapset  *attnums = written_attributes(state, mtstate, rri);
-	bool	   *marks = palloc0(sizeof(bool) * Max(schema->ncolumns, 1));
 	bool		named = rri->ri_RootResultRelInfo == NULL &&
 		!has_before_row_trigger(rri);
 	int			attnum = -1;
+	const fluss_schema *schema;
+	bool	   *marks;
 
+	check_columns(rel, attnums);
+	schema = rel->table->schema;
+	marks = palloc0(sizeof(bool) * Max(schema->ncolumns, 1));
 	state->written = palloc(sizeof(FlussConverter) * Max(rel->natts, 1));
 	state->metadata = palloc(sizeof(AttrNumber) * Max(rel->natts, 1));
 	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
@@ -191,7 +207,6 @@ collect_columns(FlussModifyState *state, ModifyTableState *mtstate,
 			state->metadata[state->nmetadata++] = attnum;
 			continue;
 		}
-		FlussCheckAttribute(rel, attnum);
 		if (attr->remote == schema->auto_increment)
 			refuse_auto_increment(state, attnum);
 		if (marks[attr->remote])
@@ -403,6 +418,9 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("write_mode \"commit\" is not supported yet"),
 				 errdetail("Foreign table \"%s\" has it.", state->rel->name)));
+	/* a column added since would count as written, and so become NULL */
+	if (FlussIsKeyed(state->rel))
+		FlussRelationRefresh(state->rel);
 	marks = collect_columns(state, mtstate, rri);
 	open_writer(state, marks);
 	state->row = palloc0(sizeof(fluss_value) *

@@ -154,6 +154,40 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 	return rel;
 }
 
+/* The description as it is now.  The one before lives as long as rel. */
+static fluss_table *
+ask_again(FlussRelation *rel)
+{
+	fluss_table *fresh = NULL;
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(rel->conn->client, rel->table->database,
+								rel->table->name, true, &fresh, &err),
+			   err, rel->name);
+	return fresh;
+}
+
+static void
+use_table(FlussRelation *rel, fluss_table *fresh)
+{
+	MemoryContext context = GetMemoryChunkContext(rel);
+	fluss_table **old = MemoryContextAlloc(context, sizeof(*old));
+
+	/* converters point into it */
+	*old = rel->table;
+	FlussCloseOnReset(context, release_table, (void **) old);
+	rel->table = fresh;
+	bind_columns(rel);
+}
+
+void
+FlussRelationRefresh(FlussRelation *rel)
+{
+	use_table(rel, ask_again(rel));
+	refuse_partitioned(rel);
+}
+
 /*
  * A column may have been added since the description was cached: asks once
  * more before it counts as missing.  Columns are only ever added at the end,
@@ -162,22 +196,12 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 static void
 refresh_columns(FlussRelation *rel)
 {
-	fluss_table *old = rel->table;
-	fluss_table *fresh = NULL;
-	fluss_error err;
+	fluss_table *fresh = ask_again(rel);
 
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(rel->conn->client, old->database, old->name,
-								true, &fresh, &err),
-			   err, rel->name);
-	if (fresh->table_id != old->table_id)
-	{
+	if (fresh->table_id == rel->table->table_id)
+		use_table(rel, fresh);
+	else
 		fluss_table_release(fresh);
-		return;
-	}
-	rel->table = fresh;
-	fluss_table_release(old);
-	bind_columns(rel);
 }
 
 static void

@@ -211,6 +211,15 @@ fill_object(fluss_table_object *object, const char *database,
 	return FLUSS_OK;
 }
 
+/* The answer describes what is cached, which has leaders and schemas, too. */
+static bool
+is_unchanged(const fluss_table *table, const fluss_table_info *info)
+{
+	return table->table_id == info->table_id &&
+		table->schema->schema_id == info->schema_id &&
+		table->modified_ms == info->modified_ms;
+}
+
 fluss_status
 fluss_table_open(fluss_client *client, const char *database, const char *name,
 				 bool refresh, fluss_table **table, fluss_error *err)
@@ -234,6 +243,14 @@ fluss_table_open(fluss_client *client, const char *database, const char *name,
 			fluss_table_forget(client, database, name);
 		fluss_arena_free(&scratch);
 		return status;
+	}
+	object = *find_cached(client, database, name);
+	if (object != NULL && is_unchanged(&object->table, &info))
+	{
+		fluss_arena_free(&scratch);
+		fluss_table_retain(&object->table);
+		*table = &object->table;
+		return FLUSS_OK;
 	}
 	object = new_object(&client->host);
 	status = object == NULL ? fluss_fail_memory(err) :

@@ -11,8 +11,11 @@ import java.util.zip.CRC32C;
 import org.apache.fluss.client.table.Table;
 import org.apache.fluss.client.table.writer.AppendWriter;
 import org.apache.fluss.metadata.Schema;
+import org.apache.fluss.metadata.TableChange;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TablePath;
+import org.apache.fluss.row.BinaryString;
+import org.apache.fluss.row.Decimal;
 import org.apache.fluss.row.GenericRow;
 import org.apache.fluss.row.TimestampNtz;
 import org.apache.fluss.types.DataTypes;
@@ -23,6 +26,7 @@ import org.apache.fluss.types.DataTypes;
  * <pre>
  * Interop BOOTSTRAP PATTERN write DIRECTORY GO_BATCH   fills tables, writes scripts for psql
  * Interop BOOTSTRAP PATTERN read                       reads what fluss_fdw wrote in between
+ * Interop BOOTSTRAP PATTERN add DATABASE TABLE COLUMN  adds a column, and a row that has it
  * </pre>
  *
  * Only tables whose name matches the pattern take part. The property interop.run tells runs apart.
@@ -40,6 +44,8 @@ public final class Interop {
     try (Fluss fluss = new Fluss(args[0])) {
       if (args[2].equals("write")) {
         write(fluss, tables, cells, Path.of(args[3]), Path.of(args[4]));
+      } else if (args[2].equals("add")) {
+        addColumn(fluss, TablePath.of(args[3], args[4]), args[5]);
       } else {
         tables.forEach(table -> new JavaReads(fluss, table, cells).check());
       }
@@ -110,6 +116,28 @@ public final class Interop {
     crc.update(next.array(), checkedFrom, batch.length - checkedFrom);
     next.putInt(crcAt, (int) crc.getValue());
     return next.array();
+  }
+
+  /** Row (1, 9.25, 'java', 5.25, 5.25, ...), in a table that begins with these types. */
+  private static void addColumn(Fluss fluss, TablePath path, String column) throws Exception {
+    TableChange change =
+        TableChange.addColumn(
+            column, DataTypes.DECIMAL(10, 2), null, TableChange.ColumnPosition.last());
+    fluss.admin.alterTable(path, List.of(change), false).get();
+    try (Table table = fluss.connection.getTable(path)) {
+      GenericRow row = new GenericRow(table.getTableInfo().getRowType().getFieldCount());
+      row.setField(0, 1);
+      row.setField(1, Decimal.fromUnscaledLong(925, 10, 2));
+      row.setField(2, BinaryString.fromString("java"));
+      for (int i = 3; i < row.getFieldCount(); i++) {
+        row.setField(i, Decimal.fromUnscaledLong(525, 10, 2));
+      }
+      if (table.getTableInfo().hasPrimaryKey()) {
+        table.newUpsert().createWriter().upsert(row).get();
+      } else {
+        table.newAppend().createWriter().append(row).get();
+      }
+    }
   }
 
   private static TableDescriptor goReadings() {

@@ -894,6 +894,14 @@ test_table(void **unused)
 	assert_int_equal(buckets[1].leader, 0);
 	assert_int_equal(buckets[1].nreplicas, 2);
 
+	/* asked again and not changed: the cached one stays, with its leaders */
+	requests = server->requests;
+	assert_fluss_ok(fluss_table_open(client, "db", "t", true, &again, &err),
+					&err);
+	assert_ptr_equal(table, again);
+	assert_int_equal(server->requests, requests + 1);
+	fluss_table_release(again);
+
 	/* the table outlives what the cache thinks of it */
 	server->table_id++;
 	assert_int_equal(fluss_table_verify(client, table, &err),
