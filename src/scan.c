@@ -185,8 +185,13 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 static void
 start_scan(ForeignScanState *node, FlussScanState *state)
 {
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
 	if (!state->opened)
 		open_scan(node, state);
+	/* each row sets its filled-in attributes; the others stay NULL */
+	memset(slot->tts_isnull, true,
+		   slot->tts_tupleDescriptor->natts * sizeof(bool));
 	state->started = true;
 	switch (state->kind)
 	{
@@ -274,8 +279,6 @@ flussIterateForeignScan(ForeignScanState *node)
 	context.previous = error_context_stack;
 	error_context_stack = &context;
 
-	memset(slot->tts_isnull, true,
-		   slot->tts_tupleDescriptor->natts * sizeof(bool));
 	if (next_row(state, slot))
 		ExecStoreVirtualTuple(slot);
 	else
