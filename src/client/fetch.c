@@ -17,6 +17,8 @@
 /* Bytes to decode before sockets are served again. */
 #define PUMP_BYTES		((size_t) 256 * 1024)
 #define LONG_WAIT_MS	60000
+/* The first answer of a scan; each one after it may be four times as large. */
+#define FIRST_BYTES		((int64_t) 1 << 20)
 
 void
 fluss_fetch_answer_free(fluss_scan *scan, fetch_answer *answer)
@@ -69,6 +71,7 @@ keep_options(fluss_scan *scan, const fluss_scan_options *options)
 		scan->options.fetch_max_bytes = LARGEST_FETCH;
 	if (scan->options.fetch_max_bytes_for_bucket > LARGEST_FETCH)
 		scan->options.fetch_max_bytes_for_bucket = LARGEST_FETCH;
+	scan->first_bytes = FIRST_BYTES;
 	scan->limit_budget = options->row_limit;
 	if (scan->limit_budget >= scan->options.fetch_max_bytes)
 		scan->limit_budget = 0;

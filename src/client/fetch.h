@@ -111,6 +111,7 @@ struct fluss_scan
 	bool		some_out_of_range;
 	fetch_sizes sizes;
 	int64_t		clock;
+	int64_t		first_bytes;	/* most of the next answer while the scan is new */
 	int64_t		limit_budget;	/* of the next request under a row limit; 0: no
 								 * limit, or it was passed by far */
 	int64_t		rows_given;

@@ -5,8 +5,9 @@
  * A request carries all idle buckets of one leader, those that waited longest
  * for records first: the server fills its answer in that order.  It goes out
  * as soon as the leader has fewer than fetch_inflight answers asked for or
- * held, and as the bytes of all answers allow.  Under a row limit there is
- * only one request at a time, small at first.
+ * held, and as the bytes of all answers allow.  The first answers are smaller:
+ * decoding begins early, and who wants few rows does not pay for many.  Under a
+ * row limit there is only one request at a time, smaller still.
  */
 #include <stdlib.h>
 
@@ -101,6 +102,8 @@ answer_room(const fluss_scan *scan)
 	int64_t		room = scan->options.max_buffered_bytes - scan->bytes;
 	int64_t		most = scan->options.fetch_max_bytes;
 
+	if (most > scan->first_bytes)
+		most = scan->first_bytes;
 	if (scan->limit_budget > 0)
 	{
 		if (scan->answers != NULL)
@@ -293,6 +296,8 @@ send_to(fluss_scan *scan, fetch_bucket **order, int norder, int32_t node,
 		return status;
 	}
 	scan->nrequests++;
+	if (scan->first_bytes < scan->options.fetch_max_bytes)
+		scan->first_bytes *= 4;
 	for (int i = 0; i < n; i++)
 		order[i]->in_flight = true;
 	grow_limit_budget(scan);

@@ -191,6 +191,24 @@ test_whole_bucket(void **unused)
 	assert_int_equal(fake.last_nprojection, 1);
 }
 
+/* Few rows of a large bucket do not cost a large answer. */
+static void
+test_small_first_answer(void **unused)
+{
+	scan_result result;
+
+	for (int i = 0; i < 2000; i++)
+		fake_append(0, 100, 2);
+	stop_after = 1;
+	result = scan_bucket(0, ALL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_in_range(result.counters.bytes, 1000, (1 << 20) + 10000);
+	stop_after = 0;
+	result = scan_bucket(0, ALL);
+	assert_rows(result, 0, 200000);
+	assert_true(result.counters.bytes > 3 << 20);
+}
+
 static void
 test_empty_bucket(void **unused)
 {
@@ -1040,6 +1058,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_whole_bucket, set_up),
+		cmocka_unit_test_setup(test_small_first_answer, set_up),
 		cmocka_unit_test_setup(test_empty_bucket, set_up),
 		cmocka_unit_test_setup(test_nothing_asked, set_up),
 		cmocka_unit_test_setup(test_every_fetch_size, set_up),
