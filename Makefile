@@ -41,6 +41,11 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 # inlining by the JIT would need clang to build and gains nothing here
 override with_llvm = no
 include $(PGXS)
+else
+.DEFAULT_GOAL := all
+.PHONY: all install installcheck uninstall clean
+all install installcheck uninstall clean:
+	@echo "$(PG_CONFIG) was not found: install PostgreSQL's headers, or say PG_CONFIG=/path/to/pg_config" >&2; exit 1
 endif
 
 $(PROTO_C) $(PROTO_H) &: src/client/fluss.proto

@@ -16,6 +16,7 @@ ALTER SERVER options_server OPTIONS (DROP bootstrap_servers);
 
 -- a wrong name: what was meant
 ALTER SERVER options_server OPTIONS (ADD bootstrap_server 'a:1');
+ALTER SERVER options_server OPTIONS (ADD database 'd');
 ALTER SERVER options_server OPTIONS (ADD fetch_max_byte '1MB');
 ALTER SERVER options_server OPTIONS (ADD completely_different 'x');
 ALTER SERVER options_server OPTIONS (ADD "Batch_Size" '1');

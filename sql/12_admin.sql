@@ -49,6 +49,7 @@ CALL try('SELECT fluss_create_table(''things'', primary_key => ''{_bucket}'')');
 CALL try('SELECT fluss_create_table(''things'', primary_key => ''{Id,NULL}'')');
 CALL try('SELECT fluss_create_table(''things'', primary_key => ''{Id}'', bucket_key => ''{name}'')');
 CALL try('SELECT fluss_create_table(''things'', bucket_count => 0)');
+CALL try('SELECT fluss_create_table(''things'', bucket_count => 100000000)');
 CALL try('SELECT fluss_create_table(''things'', properties => ''[1]'')');
 CALL try('SELECT fluss_create_table(''things'', properties => ''{"a": {"b": 1}}'')');
 CALL try('SELECT fluss_create_table(''things'', properties => ''{"table.no-such": "x"}'')');

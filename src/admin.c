@@ -21,6 +21,12 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/*
+ * Far above what clusters allow: a coordinator that is asked for many more runs
+ * out of memory before it looks at its own limit.
+ */
+#define MAX_BUCKET_COUNT	(1 << 17)
+
 /* ---------------------------------------------------------------- targets */
 
 static void
@@ -351,10 +357,11 @@ describe_table(FunctionCallInfo fcinfo, const FlussRelation *rel,
 	if (!PG_ARGISNULL(3))
 	{
 		spec->nbuckets = PG_GETARG_INT32(3);
-		if (spec->nbuckets < 1)
+		if (spec->nbuckets < 1 || spec->nbuckets > MAX_BUCKET_COUNT)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"bucket_count\" must be at least 1")));
+					 errmsg("argument \"bucket_count\" must be between 1 and %d",
+							MAX_BUCKET_COUNT)));
 	}
 	spec->partition_key = column_list(fcinfo, 4, "partitioned_by", rel,
 									  &spec->npartition_key);

@@ -227,6 +227,14 @@ FlussNearest(FlussNearestName *nearest, const char *candidate)
 	if (length == 0 || length >= NAMEDATALEN ||
 		strlen(candidate) >= NAMEDATALEN || limit < 0)
 		return;
+	/* "database" is a database_name that was cut short */
+	if (strncmp(candidate, nearest->given, length) == 0 &&
+		candidate[length] == '_')
+	{
+		nearest->distance = 0;
+		nearest->match = candidate;
+		return;
+	}
 	distance = varstr_levenshtein_less_equal(nearest->given, length,
 											 candidate, strlen(candidate),
 											 1, 1, 1, limit, true);

@@ -239,6 +239,13 @@ raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
 
 	fluss_type_print(&rel->table->schema->columns[attr->remote].type,
 					 type, sizeof(type));
+	if (rel->table->schema->columns[attr->remote].type.id >= FLUSS_ARRAY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("columns of type %s are not supported yet", type),
+				 errdetail("Column \"%s\" of foreign table \"%s\" has that type in Fluss table \"%s.%s\".",
+						   attr->name, rel->name, rel->table->database,
+						   rel->table->name)));
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 			 errmsg("column \"%s\" of foreign table \"%s\" cannot have type %s",
