@@ -71,9 +71,12 @@ ask_row_count(FlussRelation *rel)
 	if (status == FLUSS_INTERRUPTED)
 		FlussRaise(&err, rel->name);
 
-	/* an estimate may fail: the execution will tell what is wrong */
+	/* an estimate may fail: the execution tells what is wrong, at once */
 	if (status != FLUSS_OK)
+	{
+		FlussRememberFailure(rel->conn, rel->relid, &err);
 		return -1;
+	}
 	for (int i = 0; i < table->nbuckets; i++)
 	{
 		if (counts[i] == FLUSS_OFFSET_UNKNOWN)

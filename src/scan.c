@@ -144,7 +144,10 @@ check_offered(FlussScanState *state)
 				 errcontext("foreign table \"%s\"", state->relname)));
 }
 
-/* What planning just waited for in vain is not waited for again. */
+/*
+ * What planning just waited for in vain is not waited for again.  When it got
+ * the metadata, only a server that did not answer counts.
+ */
 static void
 raise_planning_failure(FlussScanState *state, Oid userid)
 {
@@ -154,7 +157,9 @@ raise_planning_failure(FlussScanState *state, Oid userid)
 											   state->context);
 	fluss_error err;
 
-	if (FlussRecallFailure(conn, relid, &err))
+	if (FlussRecallFailure(conn, relid, &err) &&
+		(state->plan.table_id == FLUSS_NO_TABLE_ID ||
+		 err.status == FLUSS_TIMED_OUT || err.status == FLUSS_CANNOT_CONNECT))
 		FlussRaise(&err, state->relname);
 }
 
@@ -165,8 +170,7 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	Oid			userid = fluss_scan_user(plan, node->ss.ps.state);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	if (state->plan.table_id == FLUSS_NO_TABLE_ID)
-		raise_planning_failure(state, userid);
+	raise_planning_failure(state, userid);
 	state->rel = FlussRelationOpen(state->rel->relid, userid, state->context,
 								   NULL);
 	check_plan(state);

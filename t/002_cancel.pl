@@ -117,6 +117,16 @@ ok($rows >= 3 && $rows <= 6, 'no row was written twice') or diag($rows);
 		cmp_ok($answer->{seconds}, '<', 1.5, "$wait ends in time");
 		is_value($hasty, $sql, $result, "$wait: the next statement works");
 	}
+
+	# nor does the row count that planning asks for add its own wait
+	$hasty = FlussSession->new;
+	$hasty->value("SELECT count(*) FROM fluss_buckets('hasty_info')");
+	$cluster->freeze;
+	my $answer = $hasty->run('SELECT name FROM hasty_info WHERE sensor_id = 1');
+	$cluster->thaw;
+	like($answer->{sqlstate}, qr/^HV00[NL]$/, 'a row count in vain ends it')
+	  or diag($answer->{err});
+	cmp_ok($answer->{seconds}, '<', 1.5, 'a row count in vain ends it in time');
 }
 
 # a connection that the kernel does not even accept
