@@ -40,38 +40,61 @@ typedef struct FlussPlanState
 
 /* -------------------------------------------------------- private lists */
 
-enum PrivateIndex
+/*
+ * A list with one node per field, in the order in which both functions name
+ * them; a long long is a Const, as plan trees know no such value node.
+ */
+static Node *
+long_node(int64 value)
 {
-	PRIVATE_KIND,
-	PRIVATE_TABLE_ID,
-	PRIVATE_NBUCKETS,
-	PRIVATE_ATTNUMS,
-	PRIVATE_NARROWEST,
-	PRIVATE_LENGTH
-};
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+static int64
+long_value(Node *node)
+{
+	return DatumGetInt64(castNode(Const, node)->constvalue);
+}
+
+static Node *
+string_node(char *string)
+{
+	return string ? (Node *) makeString(string) : NULL;
+}
+
+static char *
+string_value(Node *node)
+{
+	return node ? strVal(node) : NULL;
+}
 
 List *
 FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 {
-	Const	   *table_id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-									 Int64GetDatum(priv->table_id), false,
-									 FLOAT8PASSBYVAL);
+	List	   *list = NIL;
 
-	return list_make5(makeInteger(priv->kind), table_id,
-					  makeInteger(priv->nbuckets), priv->attnums,
-					  priv->narrowest ? makeString(priv->narrowest) : NULL);
+	list = lappend(list, makeInteger(priv->kind));
+	list = lappend(list, long_node(priv->table_id));
+	list = lappend(list, makeInteger(priv->nbuckets));
+	list = lappend(list, priv->attnums);
+	list = lappend(list, string_node(priv->narrowest));
+	return list;
 }
 
 void
 FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 {
-	Assert(list_length(list) == PRIVATE_LENGTH);
-	priv->kind = intVal(list_nth(list, PRIVATE_KIND));
-	priv->table_id = DatumGetInt64(((Const *) list_nth(list, PRIVATE_TABLE_ID))->constvalue);
-	priv->nbuckets = intVal(list_nth(list, PRIVATE_NBUCKETS));
-	priv->attnums = list_nth(list, PRIVATE_ATTNUMS);
-	priv->narrowest = list_nth(list, PRIVATE_NARROWEST) ?
-		strVal(list_nth(list, PRIVATE_NARROWEST)) : NULL;
+	ListCell   *lc = list_head(list);
+
+#define NEXT_FIELD(read) (read); lc = lnext(list, lc)
+	priv->kind = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->table_id = NEXT_FIELD(long_value(lfirst(lc)));
+	priv->nbuckets = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->attnums = NEXT_FIELD(lfirst(lc));
+	priv->narrowest = NEXT_FIELD(string_value(lfirst(lc)));
+#undef NEXT_FIELD
+	Assert(lc == NULL);
 }
 
 int32
