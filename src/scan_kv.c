@@ -202,7 +202,7 @@ FlussLimitScanStart(ForeignScanState *node, FlussScanState *state)
 	FlussRelation *rel = state->rel;
 	fluss_kvscan_options options = {0};
 	MemoryContext old;
-	int32	   *buckets;
+	fluss_bucket_ref *buckets;
 	fluss_host	host;
 	fluss_error err;
 
@@ -212,11 +212,11 @@ FlussLimitScanStart(ForeignScanState *node, FlussScanState *state)
 		return;
 	}
 	old = MemoryContextSwitchTo(state->rescan_context);
-	buckets = palloc(rel->table->nbuckets * sizeof(int32));
+	buckets = palloc(rel->table->nbuckets * sizeof(*buckets));
 	for (int i = 0; i < rel->table->nbuckets; i++)
 	{
 		if (state->intervals == NULL || state->intervals[i].n > 0)
-			buckets[options.nbuckets++] = i;
+			buckets[options.nbuckets++] = (fluss_bucket_ref) {FLUSS_NO_PARTITION, i};
 	}
 	options.buckets = buckets;
 	options.columns = state->columns;
@@ -238,7 +238,7 @@ bool
 FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
 {
 	bool		end;
-	int32		bucket;
+	fluss_bucket_ref bucket;
 	fluss_error err;
 
 	fluss_error_init(&err);
@@ -247,6 +247,6 @@ FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
 			   err, NULL);
 	if (end)
 		return false;
-	FlussFillRow(state, slot, bucket);
+	FlussFillRow(state, slot, bucket.bucket);
 	return true;
 }

@@ -234,7 +234,7 @@ typedef struct fluss_kvscan_options
 {
 	const int32_t *columns;
 	int			ncolumns;
-	const int32_t *buckets;		/* NULL: all */
+	const fluss_bucket_ref *buckets;	/* NULL: all of an unpartitioned table */
 	int			nbuckets;
 	int64_t		max_rows_per_bucket;	/* more: FLUSS_TOO_MANY_ROWS */
 	int64_t		row_limit;		/* ends after so many rows; 0: all */
@@ -254,7 +254,7 @@ FLUSS_MUST_CHECK fluss_status fluss_kvscan_open(fluss_client *client,
  * until the next call.
  */
 FLUSS_MUST_CHECK fluss_status fluss_kvscan_next(fluss_kvscan *scan, bool *end,
-												int32_t *bucket,
+												fluss_bucket_ref *bucket,
 												fluss_value *values,
 												fluss_error *err);
 const fluss_counters *fluss_kvscan_counters(const fluss_kvscan *scan);

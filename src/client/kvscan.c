@@ -29,7 +29,7 @@ typedef struct kvscan_read
 	fluss_arena arena;			/* the answer's records */
 	fluss_request *request;		/* while in flight */
 	int64_t		sent_ms;
-	int32_t		bucket;
+	fluss_bucket_ref at;
 	int64_t		limit;
 	fluss_retry retry;
 	fluss_value_batch rows;
@@ -45,7 +45,7 @@ struct fluss_kvscan
 	fluss_kvscan_options options;
 	fluss_counters counters;
 	fluss_projector projector;
-	const int32_t *buckets;
+	const fluss_bucket_ref *buckets;
 	int			nbuckets;
 	int			next_bucket;	/* first one not begun */
 	kvscan_read reads[2];
@@ -67,16 +67,24 @@ check_options(const fluss_table *table, const fluss_kvscan_options *options,
 						  table->database, table->name);
 	for (int i = 0; options->buckets != NULL && i < options->nbuckets; i++)
 	{
-		if (options->buckets[i] < 0 || options->buckets[i] >= table->nbuckets)
+		const fluss_bucket_ref *at = &options->buckets[i];
+
+		if (at->partition_id == FLUSS_NO_PARTITION && table->npartition_key > 0)
+			return fluss_refuse_partitioned(table, err);
+		if (at->bucket < 0 || at->bucket >= table->nbuckets ||
+			(at->partition_id != FLUSS_NO_PARTITION &&
+			 table->npartition_key == 0))
 			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 							  "table \"%s.%s\" has no bucket %d",
 							  table->database, table->name,
-							  (int) options->buckets[i]);
+							  (int) at->bucket);
 	}
+	if (options->buckets == NULL && table->npartition_key > 0)
+		return fluss_refuse_partitioned(table, err);
 	if (options->max_rows_per_bucket < 0 || options->max_buffered_bytes < 1)
 		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 						  "limits of a scan must be above zero");
-	return fluss_refuse_partitioned(table, err);
+	return FLUSS_OK;
 }
 
 static fluss_status
@@ -85,13 +93,18 @@ choose_buckets(fluss_kvscan *scan, const fluss_kvscan_options *options,
 {
 	int			n = options->buckets != NULL ? options->nbuckets :
 		scan->table->nbuckets;
-	int32_t    *buckets = fluss_arena_array(&scan->arena, (size_t) n,
-											sizeof(int32_t));
+	fluss_bucket_ref *buckets = fluss_arena_array(&scan->arena, (size_t) n,
+												  sizeof(*buckets));
 
 	if (buckets == NULL)
 		return fluss_fail_memory(err);
 	for (int i = 0; i < n; i++)
-		buckets[i] = options->buckets != NULL ? options->buckets[i] : i;
+	{
+		if (options->buckets != NULL)
+			buckets[i] = options->buckets[i];
+		else
+			buckets[i] = (fluss_bucket_ref) {FLUSS_NO_PARTITION, i};
+	}
 	scan->buckets = buckets;
 	scan->nbuckets = n;
 	return FLUSS_OK;
@@ -202,13 +215,15 @@ send_request(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
 	int32_t		node;
 	fluss_status status;
 
-	status = fluss_leader_find(scan->client, scan->table, FLUSS_NO_PARTITION,
-							   read->bucket, deadline, &node, err);
+	status = fluss_leader_find(scan->client, scan->table,
+							   read->at.partition_id, read->at.bucket,
+							   deadline, &node, err);
 	if (status != FLUSS_OK)
 		return status;
 	fluss_buf_reset(&scan->body);
 	status = fluss_rpc_encode_limit_scan(&scan->host, scan->table->table_id,
-										 FLUSS_NO_PARTITION, read->bucket,
+										 read->at.partition_id,
+										 read->at.bucket,
 										 (int32_t) read->limit, &scan->body,
 										 err);
 	if (status != FLUSS_OK)
@@ -240,7 +255,7 @@ begin_bucket(fluss_kvscan *scan, kvscan_read *read)
 	if (read->stage != KVSCAN_IDLE || scan->next_bucket == scan->nbuckets)
 		return;
 	read->stage = KVSCAN_ASKING;
-	read->bucket = scan->buckets[scan->next_bucket++];
+	read->at = scan->buckets[scan->next_bucket++];
 	read->limit = bucket_limit(scan);
 	fluss_retry_clear(&read->retry);
 }
@@ -281,9 +296,9 @@ fail_too_many(const fluss_kvscan *scan, const kvscan_read *read,
 {
 	fluss_fail(err, FLUSS_TOO_MANY_ROWS,
 			   "bucket %d of table \"%s.%s\" has more than %lld rows",
-			   (int) read->bucket, scan->table->database, scan->table->name,
+			   (int) read->at.bucket, scan->table->database, scan->table->name,
 			   (long long) scan->options.max_rows_per_bucket);
-	fluss_error_place(err, FLUSS_NO_PARTITION, read->bucket, -1, -1);
+	fluss_error_place(err, read->at.partition_id, read->at.bucket, -1, -1);
 	return err->status;
 }
 
@@ -325,7 +340,7 @@ accept_answer(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
 	if ((int64_t) bytes.size > scan->options.max_buffered_bytes)
 		return fluss_fail(err, FLUSS_MEMORY_CAP,
 						  "the rows of bucket %d of table \"%s.%s\" take %zu bytes, more than the %lld allowed",
-						  (int) read->bucket, scan->table->database,
+						  (int) read->at.bucket, scan->table->database,
 						  scan->table->name, bytes.size,
 						  (long long) scan->options.max_buffered_bytes);
 	status = fluss_rpc_decode_limit_scan(&read->arena, bytes, &result, err);
@@ -338,7 +353,7 @@ accept_answer(fluss_kvscan *scan, kvscan_read *read, fluss_error *err)
 	fluss_fail_server(&cause, result.error_code, result.error_message,
 					  result.error_message == NULL ? 0 :
 					  strlen(result.error_message),
-					  "read bucket %d of table \"%s.%s\"", (int) read->bucket,
+					  "read bucket %d of table \"%s.%s\"", (int) read->at.bucket,
 					  scan->table->database, scan->table->name);
 	fluss_arena_reset(&read->arena);
 	return fluss_retry_note(&read->retry, scan->client, scan->table, &cause,
@@ -431,7 +446,7 @@ find_rows(fluss_kvscan *scan, bool *end, fluss_error *err)
 }
 
 fluss_status
-fluss_kvscan_next(fluss_kvscan *scan, bool *end, int32_t *bucket,
+fluss_kvscan_next(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
 				  fluss_value *values, fluss_error *err)
 {
 	kvscan_read *read;
@@ -453,14 +468,14 @@ fluss_kvscan_next(fluss_kvscan *scan, bool *end, int32_t *bucket,
 	if (status == FLUSS_OK && *end)
 		status = fluss_fail(err, FLUSS_MALFORMED,
 							"bucket %d of table \"%s.%s\" holds fewer rows than its answer says",
-							(int) read->bucket, scan->table->database,
+							(int) read->at.bucket, scan->table->database,
 							scan->table->name);
 	if (status == FLUSS_OK)
 		status = fluss_projector_row(&scan->projector, schema_id, row, size,
 									 values, err);
 	if (status != FLUSS_OK)
 		return status;
-	*bucket = read->bucket;
+	*bucket = read->at;
 	if (++scan->given % PUMP_ROWS == 0)
 		fluss_cluster_pump(scan->client);
 	return FLUSS_OK;

@@ -299,7 +299,7 @@ read_whole(fluss_table *table)
 	for (;; rows++)
 	{
 		fluss_value values[3];
-		int32_t		bucket;
+		fluss_bucket_ref bucket;
 		bool		done;
 
 		check(fluss_kvscan_next(s, &done, &bucket, values, &err));

@@ -604,7 +604,7 @@ read_whole(fluss_table *table, int64_t max_rows, int64_t *rows,
 	{
 		const fluss_value *expected;
 		fluss_value values[64];
-		int32_t		bucket;
+		fluss_bucket_ref bucket;
 		bool		end;
 
 		status = fluss_kvscan_next(scan, &end, &bucket, values, err);

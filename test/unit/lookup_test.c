@@ -322,14 +322,16 @@ read_all(fluss_kvscan *scan, int64_t *rows, fluss_error *err)
 	for (;;)
 	{
 		fluss_value values[2];
-		int32_t		bucket;
+		fluss_bucket_ref bucket;
 		bool		end;
 		fluss_status status;
 
 		status = fluss_kvscan_next(scan, &end, &bucket, values, err);
 		if (status != FLUSS_OK || end)
 			return status;
-		check_values(values, bucket * 1000 + next[bucket]++, true);
+		assert_int_equal(bucket.partition_id, FLUSS_NO_PARTITION);
+		check_values(values, bucket.bucket * 1000 + next[bucket.bucket]++,
+					 true);
 		(*rows)++;
 	}
 }
@@ -355,7 +357,7 @@ whole_read(int64_t *rows, fluss_counters *counters, fluss_error *err)
 static void
 test_whole_read(void **unused)
 {
-	static const int32_t one[] = {2};
+	static const fluss_bucket_ref one[] = {{FLUSS_NO_PARTITION, 2}};
 	fluss_counters counters;
 	fluss_error err;
 	int64_t		rows;
