@@ -104,3 +104,73 @@ CREATE FUNCTION fluss_fdw_version(OUT name text, OUT version text)
     AS 'MODULE_PATHNAME', 'fluss_fdw_version';
 COMMENT ON FUNCTION fluss_fdw_version()
     IS 'versions of the extension and of the libraries it uses';
+
+CREATE FUNCTION fluss_nodes(
+    server name,
+    OUT node_id integer, OUT role text, OUT host text, OUT port integer,
+    OUT rack text) RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 5
+    AS 'MODULE_PATHNAME', 'fluss_fdw_nodes';
+COMMENT ON FUNCTION fluss_nodes(name)
+    IS 'live servers of a Fluss cluster';
+
+CREATE FUNCTION fluss_databases(server name) RETURNS SETOF text
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_databases';
+COMMENT ON FUNCTION fluss_databases(name)
+    IS 'databases of a Fluss cluster that the user may see';
+
+CREATE FUNCTION fluss_tables(server name, database_name text)
+    RETURNS SETOF text
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 100
+    AS 'MODULE_PATHNAME', 'fluss_fdw_tables';
+COMMENT ON FUNCTION fluss_tables(name, text)
+    IS 'tables of a Fluss database that the user may see';
+
+CREATE FUNCTION fluss_table_info(
+    foreign_table regclass,
+    OUT path text, OUT table_id bigint,
+    OUT schema_id integer, OUT kind text, OUT primary_key text[],
+    OUT bucket_key text[], OUT partitioned_by text[],
+    OUT bucket_count integer, OUT log_format text, OUT kv_format text,
+    OUT properties jsonb, OUT custom_properties jsonb, OUT comment text,
+    OUT created_at timestamptz, OUT modified_at timestamptz)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 1
+    AS 'MODULE_PATHNAME', 'fluss_fdw_table_info';
+COMMENT ON FUNCTION fluss_table_info(regclass)
+    IS 'the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_table_info(
+    server name, database_name text, table_name text,
+    OUT path text, OUT table_id bigint,
+    OUT schema_id integer, OUT kind text, OUT primary_key text[],
+    OUT bucket_key text[], OUT partitioned_by text[],
+    OUT bucket_count integer, OUT log_format text, OUT kv_format text,
+    OUT properties jsonb, OUT custom_properties jsonb, OUT comment text,
+    OUT created_at timestamptz, OUT modified_at timestamptz)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 1
+    AS 'MODULE_PATHNAME', 'fluss_fdw_table_info_by_name';
+COMMENT ON FUNCTION fluss_table_info(name, text, text)
+    IS 'a Fluss table';
+
+CREATE FUNCTION fluss_fdw_get_connections(
+    OUT server_name text, OUT user_name text, OUT valid boolean,
+    OUT in_use boolean) RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 1
+    AS 'MODULE_PATHNAME', 'fluss_fdw_get_connections';
+COMMENT ON FUNCTION fluss_fdw_get_connections()
+    IS 'Fluss clusters that this session is connected to';
+
+CREATE FUNCTION fluss_fdw_disconnect(server name) RETURNS boolean
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'fluss_fdw_disconnect';
+COMMENT ON FUNCTION fluss_fdw_disconnect(name)
+    IS 'closes the connections of this session to a server';
+
+CREATE FUNCTION fluss_fdw_disconnect_all() RETURNS boolean
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'fluss_fdw_disconnect_all';
+COMMENT ON FUNCTION fluss_fdw_disconnect_all()
+    IS 'closes all Fluss connections of this session';

@@ -202,7 +202,7 @@ remote_name(const FlussRelation *rel, const char *name)
 					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 					 errmsg("metadata column \"%s\" of foreign table \"%s\" cannot be part of a key",
 							name, rel->name)));
-		return attr->remote_name;
+		return FlussNameToRemote(attr->remote_name);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -264,23 +264,25 @@ describe_columns(const FlussRelation *rel, fluss_table_spec *spec)
 		Form_pg_attribute form = TupleDescAttr(desc, i);
 		fluss_column *column = &columns[spec->ncolumns];
 		FlussColumnOptions options;
+		const char *name;
 
 		if (attr->remote_name == NULL || fluss_is_virtual(form) ||
 			attr->metadata != FLUSS_META_NONE)
 			continue;
+		name = FlussNameToRemote(attr->remote_name);
 		for (int j = 0; j < spec->ncolumns; j++)
 		{
-			if (strcmp(columns[j].name, attr->remote_name) == 0)
+			if (strcmp(columns[j].name, name) == 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
 						 errmsg("foreign table \"%s\" has more than one column for \"%s\"",
 								rel->name, attr->remote_name)));
 		}
 		FlussGetColumnOptions(rel->relid, attr->attnum, &options);
-		column->name = attr->remote_name;
+		column->name = name;
 		FlussTypeFromPg(attr->name, attr->type, attr->typmod,
 						form->attnotnull ||
-						is_listed(attr->remote_name, spec->primary_key,
+						is_listed(name, spec->primary_key,
 								  spec->nprimary_key),
 						options.fluss_type, &column->type);
 		spec->ncolumns++;

@@ -18,6 +18,7 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_user_mapping.h"
 #include "lib/ilist.h"
+#include "miscadmin.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -236,6 +237,72 @@ close_unused(void)
 		if (entry->users == 0 && (entry->invalid || !entry->keep))
 			close_client(entry);
 	}
+}
+
+/* The user of a mapping; NULL when the mapping was dropped. */
+static const char *
+mapping_user(Oid umid)
+{
+	HeapTuple	tuple = SearchSysCache1(USERMAPPINGOID, ObjectIdGetDatum(umid));
+	Oid			user;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	user = ((Form_pg_user_mapping) GETSTRUCT(tuple))->umuser;
+	ReleaseSysCache(tuple);
+	return OidIsValid(user) ? GetUserNameFromId(user, true) : "public";
+}
+
+FlussConnectionInfo *
+FlussConnections(int *n)
+{
+	FlussConnectionInfo *infos;
+	dlist_iter	iter;
+
+	*n = 0;
+	dlist_foreach(iter, &clients)
+		(*n)++;
+	infos = palloc0(sizeof(*infos) * Max(*n, 1));
+	*n = 0;
+	dlist_foreach(iter, &clients)
+	{
+		FlussClient *entry = dlist_container(FlussClient, node, iter.cur);
+		ForeignServer *server = GetForeignServerExtended(entry->serverid,
+														 FSV_MISSING_OK);
+		FlussConnectionInfo *info = &infos[(*n)++];
+
+		info->server = server != NULL ? server->servername : NULL;
+		info->user = mapping_user(entry->umid);
+		info->valid = !entry->invalid;
+		info->in_use = entry->users > 0;
+	}
+	return infos;
+}
+
+bool
+FlussDisconnect(Oid serverid)
+{
+	bool		closed = false;
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &clients)
+	{
+		FlussClient *entry = dlist_container(FlussClient, node, iter.cur);
+
+		if (OidIsValid(serverid) && entry->serverid != serverid)
+			continue;
+		if (entry->users == 0)
+		{
+			close_client(entry);
+			closed = true;
+		}
+		else
+			ereport(WARNING,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("connections to server \"%s\" are still in use",
+							GetForeignServer(entry->serverid)->servername)));
+	}
+	return closed;
 }
 
 static void

@@ -63,5 +63,7 @@ fluss_fdw_handler(PG_FUNCTION_ARGS)
 	routine->IsForeignRelUpdatable = flussIsForeignRelUpdatable;
 	routine->ExplainForeignModify = flussExplainForeignModify;
 
+	routine->ImportForeignSchema = flussImportForeignSchema;
+
 	PG_RETURN_POINTER(routine);
 }

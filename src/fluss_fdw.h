@@ -194,6 +194,22 @@ extern FlussConnection *FlussGetConnection(Oid userid, Oid serverid,
 										   MemoryContext context);
 extern void FlussConnectionInit(void);
 
+/* What fluss_fdw_get_connections() tells of one client. */
+typedef struct FlussConnectionInfo
+{
+	const char *server;			/* NULL: dropped */
+	const char *user;			/* NULL: its mapping was dropped */
+	bool		valid;			/* no: server or mapping changed since */
+	bool		in_use;
+} FlussConnectionInfo;
+
+extern FlussConnectionInfo *FlussConnections(int *n);
+/*
+ * Closes the clients of a server, or of all (InvalidOid), that nothing uses,
+ * and warns of the others.  True if it closed any.
+ */
+extern bool FlussDisconnect(Oid serverid);
+
 /*
  * A failure to get metadata while planning, so that the execution of the same
  * statement does not wait for it a second time.
@@ -244,7 +260,13 @@ extern FlussRelation *FlussRelationOpen(Oid relid, Oid userid,
 										fluss_error *err);
 /* Takes the remote side as it is now, and not from the cache. */
 extern void FlussRelationRefresh(FlussRelation *rel);
-/* Position of the remote column of that name, or -1. */
+/*
+ * Names of Fluss are UTF-8, ours are in the database's encoding.  The result
+ * may be the argument itself.
+ */
+extern const char *FlussNameToRemote(const char *name);
+extern const char *FlussNameFromRemote(const char *name);
+/* Position of the remote column of that name (in UTF-8), or -1. */
 extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
@@ -287,6 +309,8 @@ extern bool FlussTypeAccepts(const fluss_type *type, Oid pgtype);
 extern void FlussTypeFromPg(const char *column, Oid pgtype, int32 typmod,
 							bool not_null, const char *fluss_type_option,
 							fluss_type *type);
+/* The PostgreSQL type that is nearest to a Fluss type: what IMPORT gives. */
+extern void FlussPgTypeFor(const fluss_type *type, Oid *pgtype, int32 *typmod);
 #define FLUSS_MAX_PRECISION 38	/* of a DECIMAL */
 
 /* The parts of a numeric's typmod, which must not be -1. */
@@ -617,6 +641,11 @@ extern void flussExplainForeignScan(ForeignScanState *node, ExplainState *es);
 /* "fetch 3, lookup 1" and the other counters, for ANALYZE. */
 extern void FlussExplainCounters(const fluss_counters *counters,
 								 ExplainState *es);
+
+/* --------------------------------------------------------------- import.c */
+
+extern List *flussImportForeignSchema(ImportForeignSchemaStmt *stmt,
+									  Oid serverid);
 
 /* ------------------------------------------------- admin.c, admin_info.c */
 

@@ -10,6 +10,7 @@
 
 #include "access/table.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -77,6 +78,18 @@ FlussRelationLocal(Oid relid, MemoryContext context)
 	return rel;
 }
 
+const char *
+FlussNameToRemote(const char *name)
+{
+	return pg_server_to_any(name, strlen(name), PG_UTF8);
+}
+
+const char *
+FlussNameFromRemote(const char *name)
+{
+	return pg_any_to_server(name, strlen(name), PG_UTF8);
+}
+
 int
 FlussRemoteColumn(const fluss_table *table, const char *name)
 {
@@ -103,14 +116,16 @@ bind_columns(FlussRelation *rel)
 	for (int i = 0; i < rel->natts; i++)
 	{
 		FlussAttribute *attr = &rel->attrs[i];
+		const char *remote_name;
 
 		if (attr->remote_name == NULL || attr->metadata != FLUSS_META_NONE)
 			continue;
+		remote_name = FlussNameToRemote(attr->remote_name);
 		if (next < schema->ncolumns &&
-			strcmp(schema->columns[next].name, attr->remote_name) == 0)
+			strcmp(schema->columns[next].name, remote_name) == 0)
 			attr->remote = next;
 		else
-			attr->remote = FlussRemoteColumn(rel->table, attr->remote_name);
+			attr->remote = FlussRemoteColumn(rel->table, remote_name);
 		if (attr->remote >= 0)
 			next = attr->remote + 1;
 	}
@@ -211,7 +226,7 @@ raise_missing_column(FlussRelation *rel, const FlussAttribute *attr)
 	FlussNearestName nearest = {attr->remote_name, NULL, 0};
 
 	for (int i = 0; i < schema->ncolumns; i++)
-		FlussNearest(&nearest, schema->columns[i].name);
+		FlussNearest(&nearest, FlussNameFromRemote(schema->columns[i].name));
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 			 errmsg("column \"%s\" does not exist in Fluss table \"%s.%s\"",

@@ -9,6 +9,7 @@
 #include "utils/lsyscache.h"
 
 #define UUID_SIZE 16
+#define MAX_CHAR_LENGTH 10485760	/* of varchar(n) */
 
 typedef struct TypePair
 {
@@ -66,6 +67,58 @@ bool
 FlussTypeAccepts(const fluss_type *type, Oid pgtype)
 {
 	return FlussConversionFor(type, pgtype) != FLUSS_CONVERT_NONE;
+}
+
+/* -------------------------------------------- types of a foreign table */
+
+/* varchar(n) for lengths PostgreSQL has, else text */
+static void
+character_type(const fluss_type *type, Oid *pgtype, int32 *typmod)
+{
+	if (type->length > MAX_CHAR_LENGTH)
+		*pgtype = TEXTOID;
+	else
+		*typmod = type->length + VARHDRSZ;
+}
+
+void
+FlussPgTypeFor(const fluss_type *type, Oid *pgtype, int32 *typmod)
+{
+	*pgtype = JSONBOID;
+	*typmod = -1;
+	for (int i = 0; i < lengthof(type_pairs); i++)
+	{
+		if (type_pairs[i].id == type->id)
+		{
+			*pgtype = type_pairs[i].pgtype;
+			break;
+		}
+	}
+	switch (type->id)
+	{
+		case FLUSS_DECIMAL:
+			*typmod = ((type->precision << 16) | type->scale) + VARHDRSZ;
+			break;
+		case FLUSS_CHAR:
+			character_type(type, pgtype, typmod);
+			break;
+		case FLUSS_TIME:
+			*typmod = Min(type->precision, 3);
+			break;
+		case FLUSS_TIMESTAMP:
+		case FLUSS_TIMESTAMP_LTZ:
+			*typmod = Min(type->precision, 6);
+			break;
+		case FLUSS_ARRAY:
+			if (type->children[0].type.id < FLUSS_ARRAY)
+			{
+				FlussPgTypeFor(&type->children[0].type, pgtype, typmod);
+				*pgtype = get_array_type(*pgtype);
+			}
+			break;
+		default:
+			break;
+	}
 }
 
 /* ------------------------------------------------- types of a new table */
