@@ -19,6 +19,8 @@ scan_name(FlussScanKind kind)
 	{
 		case FLUSS_SCAN_LOG:
 			return "log";
+		case FLUSS_SCAN_CHANGELOG:
+			return "changelog";
 		case FLUSS_SCAN_LOOKUP:
 			return "lookup";
 		case FLUSS_SCAN_LIMIT:
@@ -185,7 +187,7 @@ explain_offsets(ForeignScanState *node, FlussScanState *state,
 	FlussIntervals *intervals;
 
 	if (es->analyze && state->opened && state->started &&
-		state->kind == FLUSS_SCAN_LOG)
+		FlussIsLogScan(state->kind))
 		ExplainPropertyText("Fluss Offsets", executed_ranges(state), es);
 	else if (clauses == NIL)
 		return;

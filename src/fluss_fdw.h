@@ -271,6 +271,11 @@ extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussIsKeyed(const FlussRelation *rel);
+/*
+ * A primary key table that is shown as its current state, so that lookups and
+ * whole reads answer for it; not with scan_mode changelog.
+ */
+extern bool FlussReadsState(const FlussRelation *rel);
 
 /* -------------------------------------------------------------- typemap.c */
 
@@ -438,9 +443,14 @@ typedef enum FlussScanKind
 {
 	FLUSS_SCAN_UNKNOWN,			/* planned without metadata: told at execution */
 	FLUSS_SCAN_LOG,
+	FLUSS_SCAN_CHANGELOG,		/* the log of a primary key table */
 	FLUSS_SCAN_LOOKUP,
 	FLUSS_SCAN_LIMIT
 } FlussScanKind;
+
+/* Scans of offsets, by scan_log.c. */
+#define FlussIsLogScan(kind) \
+	((kind) == FLUSS_SCAN_LOG || (kind) == FLUSS_SCAN_CHANGELOG)
 
 /* Planned without metadata; Fluss counts its tables from 0. */
 #define FLUSS_NO_TABLE_ID (-1)

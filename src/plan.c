@@ -33,7 +33,7 @@
 typedef struct FlussPlanState
 {
 	FlussRelation *rel;
-	bool		keyed;
+	bool		keyed;			/* FlussReadsState */
 	double		table_rows;
 	double		fetched_rows;	/* of an unparameterized scan */
 } FlussPlanState;
@@ -207,7 +207,7 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	if (state->rel->table == NULL)
 		FlussRememberFailure(state->rel->conn, relid, &err);
 	else
-		state->keyed = FlussIsKeyed(state->rel);
+		state->keyed = FlussReadsState(state->rel);
 	baserel->fdw_private = state;
 
 	state->table_rows = FlussTableRows(state->rel, baserel);
@@ -280,6 +280,13 @@ count_keys(PlannerInfo *root, List *key_clauses)
 }
 
 /* ------------------------------------------------------------------ paths */
+
+/* How the records of a table that is read by offsets are called. */
+static FlussScanKind
+log_kind(const FlussRelation *rel)
+{
+	return FlussIsKeyed(rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
+}
 
 /* Adds a path; fetched rows are filtered by the clauses given. */
 static void
@@ -435,7 +442,7 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 		double		fetched = fetched_log_rows(state, baserel->relid, clauses);
 
 		FlussCostLog(state->rel, fetched, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_LOG,
+		add_scan_path(root, baserel, log_kind(state->rel),
 					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
 	}
 }
@@ -481,7 +488,7 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	else
 	{
 		FlussCostLog(state->rel, state->fetched_rows, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_LOG, baserel->rows,
+		add_scan_path(root, baserel, log_kind(state->rel), baserel->rows,
 					  state->fetched_rows, &cost, baserel->lateral_relids);
 	}
 
@@ -512,7 +519,7 @@ split_clauses(FlussPlanState *state, FlussScanKind kind, Index varno,
 		Node	   *clause = lfirst(lc);
 		bool		push = false;
 
-		if (kind == FLUSS_SCAN_LOG)
+		if (FlussIsLogScan(kind))
 			push = FlussIsRangeClause(state->rel, varno, clause);
 		else if (kind == FLUSS_SCAN_LIMIT)
 			push = FlussIsBucketClause(state->rel, varno, clause);
@@ -555,7 +562,7 @@ narrowest_if_none(FlussRelation *rel, FlussScanKind kind, List *attnums)
 	const fluss_schema *schema;
 	ListCell   *lc;
 
-	if (kind != FLUSS_SCAN_LOG)
+	if (!FlussIsLogScan(kind))
 		return NULL;
 	foreach(lc, attnums)
 	{

@@ -299,3 +299,10 @@ FlussIsKeyed(const FlussRelation *rel)
 {
 	return rel->table->schema->nprimary_key > 0;
 }
+
+bool
+FlussReadsState(const FlussRelation *rel)
+{
+	return FlussIsKeyed(rel) &&
+		rel->options->scan_mode != FLUSS_MODE_CHANGELOG;
+}

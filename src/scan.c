@@ -91,7 +91,7 @@ bind_columns(FlussScanState *state)
 	}
 
 	/* a log fetch asks for at least one column */
-	if (state->ncolumns == 0 && state->kind == FLUSS_SCAN_LOG)
+	if (state->ncolumns == 0 && FlussIsLogScan(state->kind))
 		want_column(state, FlussNarrowestColumn(state->rel->table->schema));
 	state->values = palloc0((state->ncolumns + 1) * sizeof(fluss_value));
 }
@@ -120,27 +120,34 @@ check_plan(FlussScanState *state)
 	}
 }
 
-/* What is not built is refused by name. */
+/* What the table cannot be shown as, or is not built, is refused by name. */
 static void
 check_offered(FlussScanState *state)
 {
 	FlussOptions *options = state->rel->options;
 	bool		keyed = FlussIsKeyed(state->rel);
-	const char *what = NULL;
+	FlussScanMode mode = options->scan_mode;
 
-	if (options->scan_mode == FLUSS_MODE_CHANGELOG ||
-		(keyed && options->scan_mode == FLUSS_MODE_LOG))
-		what = "reading the changelog of a primary key table";
-	else if (!keyed && options->scan_mode == FLUSS_MODE_SNAPSHOT)
-		what = "reading a log table as a snapshot";
-	else if (!keyed && options->scan_startup_mode != FLUSS_STARTUP_EARLIEST)
-		what = "scan_startup_mode other than earliest";
-	else if (options->bucket_hash_rs)
-		what = "bucket_hash \"fluss_rs\"";
-	if (what != NULL)
+	if (mode != FLUSS_MODE_DEFAULT && keyed == (mode == FLUSS_MODE_LOG))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s is not supported yet", what),
+				 keyed ?
+				 errmsg("primary key tables have no scan_mode \"log\"") :
+				 errmsg("log tables have no scan_mode but \"log\""),
+				 keyed ?
+				 errhint("Use scan_mode \"snapshot\" or \"changelog\".") :
+				 errhint("Drop the option scan_mode, or set it to \"log\"."),
+				 errcontext("foreign table \"%s\"", state->relname)));
+	if (options->scan_startup_mode != FLUSS_STARTUP_EARLIEST &&
+		!FlussReadsState(state->rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("scan_startup_mode other than earliest is not supported yet"),
+				 errcontext("foreign table \"%s\"", state->relname)));
+	if (options->bucket_hash_rs)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("bucket_hash \"fluss_rs\" is not supported yet"),
 				 errcontext("foreign table \"%s\"", state->relname)));
 }
 
@@ -176,8 +183,8 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	check_plan(state);
 	check_offered(state);
 	if (state->kind == FLUSS_SCAN_UNKNOWN)
-		state->kind = FlussIsKeyed(state->rel) ?
-			FLUSS_SCAN_LIMIT : FLUSS_SCAN_LOG;
+		state->kind = FlussReadsState(state->rel) ? FLUSS_SCAN_LIMIT :
+			FlussIsKeyed(state->rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
 	bind_columns(state);
 	for (int i = 0; i < state->nkeys; i++)
 		FlussConverterInit(&state->keys[i].converter, state->rel,
@@ -200,6 +207,7 @@ start_scan(ForeignScanState *node, FlussScanState *state)
 	switch (state->kind)
 	{
 		case FLUSS_SCAN_LOG:
+		case FLUSS_SCAN_CHANGELOG:
 			FlussLogStart(node, state);
 			break;
 		case FLUSS_SCAN_LOOKUP:
@@ -257,6 +265,7 @@ next_row(FlussScanState *state, TupleTableSlot *slot)
 	switch (state->kind)
 	{
 		case FLUSS_SCAN_LOG:
+		case FLUSS_SCAN_CHANGELOG:
 			return FlussLogNext(state, slot);
 		case FLUSS_SCAN_LOOKUP:
 			return FlussLookupNext(state, slot);

@@ -1,6 +1,7 @@
 /*
  * scan_log.c
- *	  Scans of a log table: intervals to fetch ranges, batches to rows.
+ *	  Scans of a log table, or of the changelog of a primary key table:
+ *	  intervals to fetch ranges, batches to rows.
  */
 #include "convert.h"
 
@@ -158,6 +159,17 @@ next_batch(FlussScanState *state)
 	}
 }
 
+/* The client has checked the value; the names are those of Flink's tables. */
+static Datum
+change_type_datum(uint8 change_type)
+{
+	static const char *const names[] = {
+		"append_only", "insert", "update_before", "update_after", "delete"
+	};
+
+	return CStringGetTextDatum(names[change_type]);
+}
+
 static Datum
 batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 {
@@ -174,7 +186,8 @@ batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 			return TimestampTzGetDatum((batch->commit_timestamp_ms -
 										FLUSS_EPOCH_MILLIS) * 1000);
 		case FLUSS_META_CHANGE_TYPE:
-			return CStringGetTextDatum("append_only");
+			return change_type_datum(batch->change_types == NULL ? 0 :
+									 batch->change_types[state->row]);
 		default:
 			return FlussTableMetadata(state, metadata, isnull);
 	}
