@@ -20,6 +20,10 @@ typedef struct fluss_writer_options
 	const int32_t *target_columns;	/* partial update: positions; NULL: whole
 									 * rows */
 	int			ntarget_columns;
+	bool		hold;			/* send nothing before a flush; what would pass
+								 * max_buffered_bytes is FLUSS_MEMORY_CAP */
+	bool		overwrite;		/* put values as they are, past an aggregation
+								 * merge engine */
 	bool		create_partitions;	/* create a partition that a row misses */
 	fluss_bucket_hash bucket_hash;
 } fluss_writer_options;
@@ -63,6 +67,12 @@ FLUSS_MUST_CHECK fluss_status fluss_writer_delete(fluss_writer *writer,
 /* Sends what is buffered and waits until everything is acknowledged. */
 FLUSS_MUST_CHECK fluss_status fluss_writer_flush(fluss_writer *writer,
 												 fluss_error *err);
+/* The same, but FLUSS_TIMED_OUT after timeout_ms, whatever is retried. */
+FLUSS_MUST_CHECK fluss_status fluss_writer_flush_within(fluss_writer *writer,
+														int64_t timeout_ms,
+														fluss_error *err);
+/* Bytes of rows that are not acknowledged. */
+int64_t		fluss_writer_buffered(const fluss_writer *writer);
 /*
  * Acknowledged runs so far, merged where contiguous, by bucket and offset; the
  * array lives until the next call on the writer.

@@ -398,8 +398,9 @@ fluss_rpc_encode_produce(const fluss_host *host, int64_t table_id, int acks,
 fluss_status
 fluss_rpc_encode_put(const fluss_host *host, int64_t table_id, int acks,
 					 int32_t timeout_ms, const int32_t *target_columns,
-					 int ntarget_columns, const fluss_write_bucket *buckets,
-					 int nbuckets, fluss_buf *out, fluss_error *err)
+					 int ntarget_columns, bool overwrite,
+					 const fluss_write_bucket *buckets, int nbuckets,
+					 fluss_buf *out, fluss_error *err)
 {
 	Fluss__PutKvRequest request = FLUSS__PUT_KV_REQUEST__INIT;
 	fluss_arena scratch;
@@ -410,6 +411,8 @@ fluss_rpc_encode_put(const fluss_host *host, int64_t table_id, int acks,
 	request.timeout_ms = timeout_ms;
 	request.n_target_columns = ntarget_columns;
 	request.target_columns = (int32_t *) target_columns;
+	request.has_agg_mode = overwrite;
+	request.agg_mode = overwrite ? 1 : 0;
 	request.n_buckets_req = nbuckets;
 	request.buckets_req = new_records(&scratch, buckets, nbuckets);
 	return finish_encode(&scratch,

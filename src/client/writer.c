@@ -162,6 +162,7 @@ set_up(fluss_writer *writer, const fluss_writer_options *options,
 	writer->options.ntarget_columns =
 		options->target_columns == NULL ? 0 : options->ntarget_columns;
 	writer->keyed = table->schema->nprimary_key > 0;
+	writer->deadline_ms = INT64_MAX;
 	status = fluss_table_key_encoders(table, &writer->key_encoder,
 									  &writer->bucket_encoder, err);
 	if (status == FLUSS_OK)
@@ -319,6 +320,24 @@ make_room(fluss_writer *writer, fluss_error *err)
 	return status;
 }
 
+/* Closing a batch of a log table compresses it, which makes room, too. */
+static fluss_status
+hold_row(fluss_writer *writer, write_bucket *bucket, bool full,
+		 fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	if (full)
+		status = fluss_write_close_batch(writer, bucket, err);
+	if (status == FLUSS_OK &&
+		writer->buffered > writer->options.max_buffered_bytes)
+		status = fluss_fail(err, FLUSS_MEMORY_CAP,
+							"rows to write to table \"%s.%s\" need more than %lld bytes",
+							writer->table->database, writer->table->name,
+							(long long) writer->options.max_buffered_bytes);
+	return status;
+}
+
 /* After a row was added to a bucket. */
 static fluss_status
 after_add(fluss_writer *writer, write_bucket *bucket, fluss_error *err)
@@ -326,6 +345,8 @@ after_add(fluss_writer *writer, write_bucket *bucket, fluss_error *err)
 	bool		full = (int64_t) bucket->open_size >= writer->options.batch_size;
 	fluss_status status = FLUSS_OK;
 
+	if (writer->options.hold)
+		return hold_row(writer, bucket, full, err);
 	if (!full && writer->buffered <= writer->options.max_buffered_bytes)
 		return FLUSS_OK;
 	enter(writer);
@@ -425,9 +446,34 @@ fluss_writer_flush(fluss_writer *writer, fluss_error *err)
 	if (status == FLUSS_OK && writer->nclosed > 0)
 		status = fluss_write_serve(writer, err);
 	while (status == FLUSS_OK && writer->nclosed > 0)
-		status = fluss_write_wait(writer, err);
+	{
+		if (writer->host.now_ms(writer->host.arg) >= writer->deadline_ms)
+			status = fluss_fail(err, FLUSS_TIMED_OUT,
+								"could not write all rows to table \"%s.%s\" in time",
+								writer->table->database, writer->table->name);
+		else
+			status = fluss_write_wait(writer, err);
+	}
 	leave(writer);
 	return finish(writer, status, err);
+}
+
+fluss_status
+fluss_writer_flush_within(fluss_writer *writer, int64_t timeout_ms,
+						  fluss_error *err)
+{
+	fluss_status status;
+
+	writer->deadline_ms = writer->host.now_ms(writer->host.arg) + timeout_ms;
+	status = fluss_writer_flush(writer, err);
+	writer->deadline_ms = INT64_MAX;
+	return status;
+}
+
+int64_t
+fluss_writer_buffered(const fluss_writer *writer)
+{
+	return writer->buffered;
 }
 
 /* ---- results, closing */

@@ -108,6 +108,7 @@ struct fluss_writer
 	fluss_buf	all_runs;		/* what fluss_writer_runs gave */
 	int64_t		entered_ms;		/* when the caller came in */
 	int64_t		left_ms;		/* when the caller went, the last time */
+	int64_t		deadline_ms;	/* of a flush; INT64_MAX: none */
 	bool		failed;			/* rows are lost: see error */
 	fluss_error error;
 };

@@ -189,7 +189,8 @@ encode_call(fluss_writer *writer, const write_call *call, fluss_error *err)
 		return fluss_rpc_encode_put(&writer->host, writer->table->table_id,
 									options->acks, timeout,
 									options->target_columns,
-									options->ntarget_columns, writer->asks,
+									options->ntarget_columns,
+									options->overwrite, writer->asks,
 									call->nparts, &writer->body, err);
 	return fluss_rpc_encode_produce(&writer->host, writer->table->table_id,
 									options->acks, timeout, writer->asks,
@@ -364,6 +365,8 @@ fluss_write_wait(fluss_writer *writer, fluss_error *err)
 			bucket->retry.next_ms < until)
 			until = bucket->retry.next_ms;
 	}
+	if (writer->deadline_ms < until)
+		until = writer->deadline_ms;
 	if (until < now)
 		until = now;
 	if (writer->calls != NULL)

@@ -464,8 +464,8 @@ test_writes(void **unused)
 		fluss_buf_init(&out, test_host());
 		if (i == 2)
 			assert_fluss_ok(fluss_rpc_encode_put(test_host(), pk_table, -1,
-												 5000, NULL, 0, &bucket, 1,
-												 &out, &err), &err);
+												 5000, NULL, 0, false, &bucket,
+												 1, &out, &err), &err);
 		else
 			assert_fluss_ok(fluss_rpc_encode_produce(test_host(),
 													 i == 0 ? log_table :

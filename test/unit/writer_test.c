@@ -312,6 +312,39 @@ test_memory_bound(void **unused)
 	close_writer(writer);
 }
 
+/* Nothing leaves before the flush, and what does not fit is refused. */
+static void
+test_hold(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	options.hold = true;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 1000, &err), &err);
+	assert_int_equal(fake.nrequests, 0);
+	assert_true(fluss_writer_buffered(writer) > 1000);
+	assert_fluss_ok(fluss_writer_flush_within(writer, 10000, &err), &err);
+	assert_int_equal(fluss_writer_buffered(writer), 0);
+	check_rows(1000);
+	close_writer(writer);
+	/* closed without a flush: as if it had not been */
+	start(4, true);
+	options.hold = true;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 1000, &err), &err);
+	close_writer(writer);
+	assert_int_equal(fake.nrequests, 0);
+	start(4, true);
+	options.hold = true;
+	options.max_buffered_bytes = 3000;
+	writer = open_writer();
+	assert_int_equal(write_rows(writer, 0, 1000, &err), FLUSS_MEMORY_CAP);
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_MEMORY_CAP);
+	close_writer(writer);
+	assert_int_equal(fake.nrequests, 0);
+}
+
 /* ---- trouble */
 
 static void
@@ -402,6 +435,15 @@ test_time_is_up(void **unused)
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
 	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_TIMED_OUT);
+	close_writer(writer);
+	/* a flush's own deadline ends what would be retried longer */
+	start(1, false);
+	for (int i = 0; i < FAKE_MAX_ERRORS; i++)
+		fake_error(0, FLUSS_CODE_NOT_LEADER);
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
+	assert_int_equal(fluss_writer_flush_within(writer, 50, &err),
+					 FLUSS_TIMED_OUT);
 	close_writer(writer);
 }
 
@@ -574,6 +616,7 @@ main(void)
 		cmocka_unit_test_setup(test_partial_update, set_up_keyed),
 		cmocka_unit_test_setup(test_refusals, set_up_log),
 		cmocka_unit_test_setup(test_memory_bound, set_up_log),
+		cmocka_unit_test_setup(test_hold, set_up_log),
 		cmocka_unit_test_setup(test_random_faults_append, set_up_log),
 		cmocka_unit_test_setup(test_random_faults_upsert, set_up_log),
 		cmocka_unit_test_setup(test_without_idempotence, set_up_log),
