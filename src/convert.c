@@ -152,8 +152,8 @@ wide_numeric(int128 unscaled, int scale)
 							   Int32GetDatum(-1));
 }
 
-static Datum
-numeric_of(int128 unscaled, int scale)
+Datum
+FlussNumericOf(int128 unscaled, int scale)
 {
 	if (unscaled > PG_INT64_MAX || unscaled < PG_INT64_MIN)
 		return wide_numeric(unscaled, scale);
@@ -184,7 +184,7 @@ fits_typmod(int128 unscaled, int scale, int32 typmod)
 static Datum
 datum_of_numeric(const FlussConverter *conv, int128 unscaled, int scale)
 {
-	Datum		datum = numeric_of(unscaled, scale);
+	Datum		datum = FlussNumericOf(unscaled, scale);
 
 	if (conv->limit == 0)
 		return datum;

@@ -40,4 +40,15 @@ FlussPowerOfTen(int exponent)
 	return power;
 }
 
+/* Unscaled value of a DECIMAL column. */
+static inline int128
+FlussColumnDecimal(const fluss_column_view *view, int32_t row)
+{
+	return (int128) ((uint128) (uint64) fluss_column_int64(view, 2 * row + 1) << 64 |
+					 (uint64) fluss_column_int64(view, 2 * row));
+}
+
+/* The numeric of an unscaled value. */
+extern Datum FlussNumericOf(int128 unscaled, int scale);
+
 #endif							/* FLUSS_CONVERT_H */

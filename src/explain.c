@@ -183,7 +183,7 @@ static void
 explain_offsets(ForeignScanState *node, FlussScanState *state,
 				ExplainState *es)
 {
-	List	   *clauses = ((ForeignScan *) node->ss.ps.plan)->fdw_exprs;
+	List	   *clauses = state->clauses;
 	FlussIntervals *intervals;
 
 	if (es->analyze && state->opened && state->started &&
@@ -267,7 +267,7 @@ void
 flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	FlussScanState *state = node->fdw_state;
-	List	   *clauses = ((ForeignScan *) node->ss.ps.plan)->fdw_exprs;
+	List	   *clauses = state->clauses;
 	FlussOptions *options = state->rel->options;
 	const char *name = scan_name(state->kind);
 
@@ -283,6 +283,9 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("Fluss Key", clause_text(node, es, clauses), es);
 	else
 		explain_offsets(node, state, es);
+	if (state->vector_clauses != NIL)
+		ExplainPropertyText("Fluss Vector Filter",
+							clause_text(node, es, state->vector_clauses), es);
 	if (es->verbose)
 		explain_leaders(node, state, es);
 
@@ -292,5 +295,8 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 
 		FlussScanCounters(state, &counters);
 		FlussExplainCounters(&counters, es);
+		if (state->vector_clauses != NIL)
+			ExplainPropertyInteger("Fluss Rows Removed", NULL,
+								   state->rows_removed, es);
 	}
 }

@@ -11,11 +11,22 @@ PG_MODULE_MAGIC;
 
 int			fluss_max_buffered_kb = 64 * 1024;
 bool		fluss_log_requests = false;
+bool		fluss_enable_vector_filter = true;
+bool		fluss_enable_aggregate_pushdown = true;
+bool		fluss_enable_ordered_scan = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT Datum fluss_fdw_handler(PG_FUNCTION_ARGS);
 
 PG_FUNCTION_INFO_V1(fluss_fdw_handler);
+
+/* What the planner may do. */
+static void
+define_switch(const char *name, const char *description, bool *variable)
+{
+	DefineCustomBoolVariable(name, description, NULL, variable, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+}
 
 void
 _PG_init(void)
@@ -32,6 +43,15 @@ _PG_init(void)
 							 &fluss_log_requests,
 							 false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+	define_switch("fluss_fdw.enable_vector_filter",
+				  "Enables filters on column vectors, before rows are formed.",
+				  &fluss_enable_vector_filter);
+	define_switch("fluss_fdw.enable_aggregate_pushdown",
+				  "Enables aggregates on column vectors.",
+				  &fluss_enable_aggregate_pushdown);
+	define_switch("fluss_fdw.enable_ordered_scan",
+				  "Enables scans in the order of offsets, and of the tail of a log.",
+				  &fluss_enable_ordered_scan);
 	MarkGUCPrefixReserved("fluss_fdw");
 
 	FlussConnectionInit();

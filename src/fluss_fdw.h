@@ -27,6 +27,9 @@
 
 extern int	fluss_max_buffered_kb;	/* GUC fluss_fdw.max_buffered_bytes, in kB */
 extern bool fluss_log_requests; /* GUC fluss_fdw.log_requests */
+extern bool fluss_enable_vector_filter;
+extern bool fluss_enable_aggregate_pushdown;
+extern bool fluss_enable_ordered_scan;
 
 #define fluss_max_buffered_bytes() ((int64) fluss_max_buffered_kb * 1024)
 
@@ -406,6 +409,33 @@ extern bool FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
 								 FlussMetadata *target, int *strategy,
 								 Expr **value, bool *is_array);
 
+/* The same with the operator, as "column op value", whatever it means. */
+extern bool FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
+							   AttrNumber *attnum, Oid *opno, Expr **value,
+							   Oid *argtype, bool *is_array);
+
+/* --------------------------------------------------------------- vector.c */
+
+typedef struct FlussScanState FlussScanState;
+/* A compiled filter on the columns of a batch. */
+typedef struct FlussVector FlussVector;
+
+/* Fixed-width, so that filters and aggregates can work on its views. */
+extern bool FlussIsVectorColumn(const FlussRelation *rel, AttrNumber attnum);
+/* Simple tests of such columns and AND, OR of them; needs the remote side. */
+extern bool FlussIsVectorClause(FlussRelation *rel, Index varno, Node *clause);
+/* Compiles such clauses (implicitly ANDed) for evaluation under parent. */
+extern FlussVector *FlussVectorCompile(FlussRelation *rel, Index varno,
+									   List *clauses, PlanState *parent);
+/* Finds the columns among those that the scan fetches, once it is open. */
+extern void FlussVectorBind(FlussVector *vector, FlussScanState *state);
+/* Values are computed again. */
+extern void FlussVectorRescan(FlussVector *vector);
+/* Rows in range of a batch that pass; the array lives until the next call. */
+extern const int32 *FlussVectorSelect(FlussVector *vector,
+									  ExprContext *econtext,
+									  const fluss_batch *batch, int32 *nrows);
+
 /* ---------------------------------------------------------------- range.c */
 
 /* Disjoint ascending half-open intervals of offsets. */
@@ -464,6 +494,7 @@ typedef struct FlussPlanPrivate
 	List	   *attnums;		/* int list: attributes to fill in */
 	char	   *narrowest;		/* remote column to fetch when none is wanted,
 								 * or NULL */
+	int			nvector;		/* last clauses that are vector filters */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
@@ -523,7 +554,7 @@ typedef struct FlussKeyPart
 	fluss_value *values;
 } FlussKeyPart;
 
-typedef struct FlussScanState
+struct FlussScanState
 {
 	FlussPlanPrivate plan;
 	FlussScanKind kind;
@@ -532,6 +563,8 @@ typedef struct FlussScanState
 	FlussRelation *rel;			/* remote side is there once started */
 	MemoryContext context;		/* of the whole scan; its reset closes all */
 	MemoryContext rescan_context;	/* of the current rescan */
+	List	   *clauses;		/* for ranges, buckets or keys */
+	List	   *vector_clauses;
 
 	/* columns asked of the client, and where they go */
 	int			ncolumns;
@@ -551,7 +584,12 @@ typedef struct FlussScanState
 	fluss_ends *ends;
 	fluss_scan *log;
 	const fluss_batch *batch;
-	int32		row;			/* next one in batch */
+	int32		row;			/* current one in batch */
+	FlussVector *vector;		/* or NULL: every row */
+	const int32 *selected;		/* rows of batch that pass it */
+	int32		nselected;
+	int32		next_selected;
+	int64		rows_removed;
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
@@ -563,7 +601,7 @@ typedef struct FlussScanState
 
 	/* whole reads of a primary key table */
 	fluss_kvscan *kvscan;
-} FlussScanState;
+};
 
 extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *flussIterateForeignScan(ForeignScanState *node);
@@ -578,7 +616,8 @@ extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
  * foreign table's name from the caller's error context.
  */
 extern void FlussLogStart(ForeignScanState *node, FlussScanState *state);
-extern bool FlussLogNext(FlussScanState *state, TupleTableSlot *slot);
+extern bool FlussLogNext(ForeignScanState *node, FlussScanState *state,
+						 TupleTableSlot *slot);
 extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
 							   List *clauses);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);

@@ -79,6 +79,7 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, makeInteger(priv->nbuckets));
 	list = lappend(list, priv->attnums);
 	list = lappend(list, string_node(priv->narrowest));
+	list = lappend(list, makeInteger(priv->nvector));
 	return list;
 }
 
@@ -93,6 +94,7 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->nbuckets = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->attnums = NEXT_FIELD(lfirst(lc));
 	priv->narrowest = NEXT_FIELD(string_value(lfirst(lc)));
+	priv->nvector = NEXT_FIELD(intVal(lfirst(lc)));
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -501,11 +503,11 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 /* Splits the clauses of a plan into what the client does and what is left. */
 static void
 split_clauses(FlussPlanState *state, FlussScanKind kind, Index varno,
-			  List *clauses, List **pushed, List **local)
+			  List *clauses, List **pushed, List **vector, List **local)
 {
 	ListCell   *lc;
 
-	*pushed = *local = NIL;
+	*pushed = *vector = *local = NIL;
 	if (kind == FLUSS_SCAN_LOOKUP)
 	{
 		*pushed = match_whole_key(state->rel, varno, clauses);
@@ -525,6 +527,9 @@ split_clauses(FlussPlanState *state, FlussScanKind kind, Index varno,
 			push = FlussIsBucketClause(state->rel, varno, clause);
 		if (push)
 			*pushed = lappend(*pushed, clause);
+		else if (FlussIsLogScan(kind) && fluss_enable_vector_filter &&
+				 FlussIsVectorClause(state->rel, varno, clause))
+			*vector = lappend(*vector, clause);
 		else
 			*local = lappend(*local, clause);
 	}
@@ -606,6 +611,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	FlussPlanState *state = baserel->fdw_private;
 	FlussPlanPrivate priv = {.table_id = FLUSS_NO_TABLE_ID};
 	List	   *pushed;
+	List	   *vector;
 	List	   *local;
 
 	priv.kind = intVal(linitial(best_path->fdw_private));
@@ -616,11 +622,16 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	}
 	split_clauses(state, priv.kind, baserel->relid,
 				  extract_actual_clauses(scan_clauses, false),
-				  &pushed, &local);
+				  &pushed, &vector, &local);
 	if (priv.kind == FLUSS_SCAN_LOOKUP)
 		pushed = columns_first(root, pushed, baserel->relid);
-	priv.attnums = needed_attributes(state->rel, baserel, local);
+	priv.attnums = needed_attributes(state->rel, baserel,
+									 list_concat_copy(local, vector));
 	priv.narrowest = narrowest_if_none(state->rel, priv.kind, priv.attnums);
+
+	vector = columns_first(root, vector, baserel->relid);
+	priv.nvector = list_length(vector);
+	pushed = list_concat(pushed, vector);
 
 	/* pushed clauses are also what a recheck of a locked row looks at */
 	return make_foreignscan(tlist, local, baserel->relid, pushed,

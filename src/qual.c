@@ -134,6 +134,23 @@ split_comparison(const FlussRelation *rel, Index varno, Node *clause,
 	return false;
 }
 
+bool
+FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
+				   AttrNumber *attnum, Oid *opno, Expr **value, Oid *argtype,
+				   bool *is_array)
+{
+	Comparison	cmp;
+
+	if (!split_comparison(rel, varno, clause, &cmp))
+		return false;
+	*attnum = cmp.attr->attnum;
+	*opno = cmp.opno;
+	*value = cmp.value;
+	*argtype = cmp.argtype;
+	*is_array = cmp.is_array;
+	return true;
+}
+
 static bool
 is_integer_type(Oid type)
 {

@@ -13,6 +13,16 @@
 #include "utils/plancache.h"
 #include "utils/rel.h"
 
+/* The order in which the plan lists its expressions. */
+static void
+split_clauses(FlussScanState *state, List *exprs)
+{
+	int			n = list_length(exprs) - state->plan.nvector;
+
+	state->clauses = list_copy_head(exprs, n);
+	state->vector_clauses = list_copy_tail(exprs, n);
+}
+
 static FlussScanState *
 make_state(ForeignScanState *node)
 {
@@ -27,6 +37,7 @@ make_state(ForeignScanState *node)
 												  ALLOCSET_DEFAULT_SIZES);
 	FlussPlanPrivateUnpack(plan->fdw_private, &state->plan);
 	state->kind = state->plan.kind;
+	split_clauses(state, plan->fdw_exprs);
 	state->varno = plan->scan.scanrelid;
 	state->relname = MemoryContextStrdup(context,
 										 RelationGetRelationName(node->ss.ss_currentRelation));
@@ -36,7 +47,6 @@ make_state(ForeignScanState *node)
 void
 flussBeginForeignScan(ForeignScanState *node, int eflags)
 {
-	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	FlussScanState *state = make_state(node);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -44,10 +54,14 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 	state->rel = FlussRelationLocal(RelationGetRelid(node->ss.ss_currentRelation),
 									state->context);
 	if (state->kind == FLUSS_SCAN_LOOKUP)
-		FlussLookupCompile(node, state, plan->fdw_exprs);
-	else if (plan->fdw_exprs != NIL)
+		FlussLookupCompile(node, state, state->clauses);
+	else if (state->clauses != NIL)
 		state->ranges = FlussRangeCompile(state->rel, state->varno,
-										  plan->fdw_exprs, &node->ss.ps);
+										  state->clauses, &node->ss.ps);
+	if (state->vector_clauses != NIL)
+		state->vector = FlussVectorCompile(state->rel, state->varno,
+										   state->vector_clauses,
+										   &node->ss.ps);
 	MemoryContextSwitchTo(old);
 }
 
@@ -189,6 +203,8 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	for (int i = 0; i < state->nkeys; i++)
 		FlussConverterInit(&state->keys[i].converter, state->rel,
 						   state->keys[i].attnum);
+	if (state->vector != NULL)
+		FlussVectorBind(state->vector, state);
 	state->opened = true;
 	MemoryContextSwitchTo(old);
 }
@@ -260,13 +276,13 @@ row_context(void *arg)
 }
 
 static bool
-next_row(FlussScanState *state, TupleTableSlot *slot)
+next_row(ForeignScanState *node, FlussScanState *state, TupleTableSlot *slot)
 {
 	switch (state->kind)
 	{
 		case FLUSS_SCAN_LOG:
 		case FLUSS_SCAN_CHANGELOG:
-			return FlussLogNext(state, slot);
+			return FlussLogNext(node, state, slot);
 		case FLUSS_SCAN_LOOKUP:
 			return FlussLookupNext(state, slot);
 		default:
@@ -292,7 +308,7 @@ flussIterateForeignScan(ForeignScanState *node)
 	context.previous = error_context_stack;
 	error_context_stack = &context;
 
-	if (next_row(state, slot))
+	if (next_row(node, state, slot))
 		ExecStoreVirtualTuple(slot);
 	else
 		state->done = true;
@@ -397,6 +413,9 @@ flussReScanForeignScan(ForeignScanState *node)
 	if (state->kvscan != NULL)
 		add_counters(&state->past, fluss_kvscan_counters(state->kvscan));
 	state->batch = NULL;
+	state->nselected = state->next_selected = 0;
+	if (state->vector != NULL)
+		FlussVectorRescan(state->vector);
 	state->intervals = NULL;
 	state->started = state->done = false;
 	MemoryContextReset(state->rescan_context);

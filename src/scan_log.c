@@ -193,18 +193,42 @@ batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 	}
 }
 
-bool
-FlussLogNext(FlussScanState *state, TupleTableSlot *slot)
+/* Moves to the next row that passes the filter, if any is set. */
+static bool
+next_record(ForeignScanState *node, FlussScanState *state)
 {
-	const fluss_batch *batch = state->batch;
-	int32		row;
-
-	if (batch == NULL || state->row >= batch->end_row)
+	if (state->vector == NULL)
 	{
+		if (state->batch != NULL && ++state->row < state->batch->end_row)
+			return true;
+		return next_batch(state);
+	}
+	while (state->next_selected >= state->nselected)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (!next_batch(state))
 			return false;
-		batch = state->batch;
+		state->selected = FlussVectorSelect(state->vector,
+											node->ss.ps.ps_ExprContext,
+											state->batch, &state->nselected);
+		state->next_selected = 0;
+		state->rows_removed += state->batch->end_row -
+			state->batch->first_row - state->nselected;
 	}
+	state->row = state->selected[state->next_selected++];
+	return true;
+}
+
+bool
+FlussLogNext(ForeignScanState *node, FlussScanState *state,
+			 TupleTableSlot *slot)
+{
+	const fluss_batch *batch;
+	int32		row;
+
+	if (!next_record(node, state))
+		return false;
+	batch = state->batch;
 	row = state->row;
 
 	for (int i = 0; i < state->nfill; i++)
@@ -226,6 +250,5 @@ FlussLogNext(FlussScanState *state, TupleTableSlot *slot)
 		else
 			*datum = batch_metadata(state, fill->metadata, isnull);
 	}
-	state->row++;
 	return true;
 }
