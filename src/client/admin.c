@@ -12,11 +12,9 @@
 #define LOST_AFTER_MS	4000
 #define FORGOTTEN_AFTER_MS	2000
 #define SERVED_POLL_MS	50
-#define MAX_LOST		3
 
-/* Encodes were done into body: sends it, and drops the empty answer. */
-static fluss_status
-change(fluss_client *client, fluss_api api, const fluss_buf *body,
+fluss_status
+fluss_admin_change(fluss_client *client, fluss_api api, const fluss_buf *body,
 	   fluss_error *err)
 {
 	fluss_request *answer = NULL;
@@ -82,7 +80,7 @@ fluss_create_database(fluss_client *client, const char *name,
 		status = fluss_rpc_encode_create_database(name, if_not_exists,
 												  description, &body, err);
 	if (status == FLUSS_OK)
-		status = change(client, FLUSS_API_CREATE_DATABASE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_CREATE_DATABASE, &body, err);
 	if (status != FLUSS_OK)
 		explain_database(err, "create", name);
 	fluss_buf_free(&body);
@@ -116,7 +114,7 @@ fluss_drop_database(fluss_client *client, const char *name, bool if_exists,
 	status = fluss_rpc_encode_drop_database(name, if_exists, cascade, &body,
 											err);
 	if (status == FLUSS_OK)
-		status = change(client, FLUSS_API_DROP_DATABASE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_DROP_DATABASE, &body, err);
 	if (status != FLUSS_OK)
 		explain_database(err, "drop", name);
 	forget_tables(client, name);
@@ -157,52 +155,29 @@ explain_table(fluss_error *err, const char *verb, const char *database,
 	}
 }
 
-/* The buckets of a new table, and the offsets that show them served. */
-typedef struct new_table
+/* The buckets of a new table or partition, and whether they are served. */
+typedef struct new_buckets
 {
 	fluss_table *table;
+	int64_t		partition_id;
 	fluss_arena scratch;
 	int32_t    *buckets;
 	int64_t    *offsets;
-} new_table;
+} new_buckets;
 
 static fluss_status
-open_new_table(fluss_client *client, const char *database, const char *name,
-			   new_table *made, fluss_error *err)
-{
-	int32_t		n;
-	fluss_status status = fluss_table_open(client, database, name, true,
-										   &made->table, err);
-
-	fluss_arena_init(&made->scratch, &client->host);
-	if (status != FLUSS_OK)
-	{
-		made->table = NULL;
-		return status;
-	}
-	n = made->table->nbuckets;
-	made->buckets = fluss_arena_array(&made->scratch, n, sizeof(int32_t));
-	made->offsets = fluss_arena_array(&made->scratch, n, sizeof(int64_t));
-	if (made->buckets == NULL || made->offsets == NULL)
-		return fluss_fail_memory(err);
-	for (int i = 0; i < n; i++)
-		made->buckets[i] = i;
-	return FLUSS_OK;
-}
-
-static fluss_status
-list_new_offsets(fluss_client *client, new_table *made, bool required,
+list_new_offsets(fluss_client *client, new_buckets *made, bool required,
 				 fluss_error *err)
 {
 	return fluss_list_offsets(client, made->table, FLUSS_OFFSET_LATEST, 0,
-							  FLUSS_NO_PARTITION, made->buckets,
+							  made->partition_id, made->buckets,
 							  made->table->nbuckets, required, made->offsets,
 							  err);
 }
 
 /* Looks whether the buckets are served, for LOST_AFTER_MS at most. */
 static fluss_status
-count_served(fluss_client *client, new_table *made, int *served,
+count_served(fluss_client *client, new_buckets *made, int *served,
 			 fluss_error *err)
 {
 	int64_t		end_ms = fluss_client_now(client) + LOST_AFTER_MS;
@@ -224,33 +199,63 @@ count_served(fluss_client *client, new_table *made, int *served,
 }
 
 /*
- * A fresh table answers UNKNOWN_TABLE_OR_BUCKET until its leaders have heard
- * of it; listing offsets shows that they have.  A partitioned table has no
- * buckets yet.
+ * Something fresh answers UNKNOWN_TABLE_OR_BUCKET until its leaders have heard
+ * of it; listing offsets shows that they have.
  *
- * The coordinator of Fluss 0.9 hears of a new table through a watch that can
- * miss it: then no bucket ever gets a leader.  With lost given, that is told
- * there after LOST_AFTER_MS instead of waiting on.
+ * The coordinator of Fluss 0.9 hears of a new table or partition through a
+ * watch that can miss it: then no bucket ever gets a leader.  With lost given,
+ * that is told there after LOST_AFTER_MS instead of waiting on.
  */
+fluss_status
+fluss_admin_served(fluss_client *client, fluss_table *table,
+				   int64_t partition_id, bool *lost, fluss_error *err)
+{
+	int32_t		n = table->nbuckets;
+	new_buckets made = {.table = table, .partition_id = partition_id};
+	int			served = 1;
+	fluss_status status = FLUSS_OK;
+
+	fluss_arena_init(&made.scratch, &client->host);
+	made.buckets = fluss_arena_array(&made.scratch, n, sizeof(int32_t));
+	made.offsets = fluss_arena_array(&made.scratch, n, sizeof(int64_t));
+	if (made.buckets == NULL || made.offsets == NULL)
+		status = fluss_fail_memory(err);
+	for (int i = 0; status == FLUSS_OK && i < n; i++)
+		made.buckets[i] = i;
+	if (status == FLUSS_OK && lost != NULL)
+		status = count_served(client, &made, &served, err);
+	if (status == FLUSS_OK && served > 0)
+		status = list_new_offsets(client, &made, true, err);
+	if (lost != NULL)
+		*lost = status == FLUSS_OK && served == 0;
+	fluss_arena_free(&made.scratch);
+	return status;
+}
+
+/* The watch would miss again what comes on the heels of a deletion. */
+fluss_status
+fluss_admin_forgotten(fluss_client *client, fluss_error *err)
+{
+	return fluss_cluster_sleep(client, FORGOTTEN_AFTER_MS, err);
+}
+
+/* A new partitioned table has no buckets yet. */
 static fluss_status
 wait_until_served(fluss_client *client, const char *database,
 				  const char *name, bool *lost, fluss_error *err)
 {
-	new_table	made = {0};
-	int			served = 1;
-	fluss_status status = open_new_table(client, database, name, &made, err);
+	fluss_table *table;
+	fluss_status status = fluss_table_open(client, database, name, true,
+										   &table, err);
 
-	if (status == FLUSS_OK && made.table->npartition_key == 0)
-	{
-		if (lost != NULL)
-			status = count_served(client, &made, &served, err);
-		if (status == FLUSS_OK && served > 0)
-			status = list_new_offsets(client, &made, true, err);
-	}
 	if (lost != NULL)
-		*lost = status == FLUSS_OK && served == 0;
-	fluss_arena_free(&made.scratch);
-	fluss_table_release(made.table);
+		*lost = false;
+	if (status != FLUSS_OK)
+		return status;
+	if (table->npartition_key == 0)
+		status = fluss_admin_served(client, table, FLUSS_NO_PARTITION, lost,
+									err);
+	fluss_table_release(table);
 	return status;
 }
 
@@ -270,17 +275,16 @@ create_until_served(fluss_client *client, const char *database,
 	{
 		if (attempt > 0)
 			status = fluss_drop_table(client, database, name, true, err);
-		/* the watch would miss again what comes on the heels of a deletion */
 		if (attempt > 0 && status == FLUSS_OK)
-			status = fluss_cluster_sleep(client, FORGOTTEN_AFTER_MS, err);
+			status = fluss_admin_forgotten(client, err);
 		if (status == FLUSS_OK)
-			status = change(client, FLUSS_API_CREATE_TABLE, body, err);
+			status = fluss_admin_change(client, FLUSS_API_CREATE_TABLE, body, err);
 		if (status != FLUSS_OK)
 		{
 			explain_table(err, "create", database, name);
 			return status;
 		}
-		if (attempt == MAX_LOST)
+		if (attempt == FLUSS_ADMIN_MAX_LOST)
 			return wait_until_served(client, database, name, NULL, err);
 		status = wait_until_served(client, database, name, &lost, err);
 	}
@@ -326,7 +330,7 @@ fluss_drop_table(fluss_client *client, const char *database, const char *name,
 	fluss_buf_init(&body, &client->host);
 	status = fluss_rpc_encode_drop_table(database, name, if_exists, &body, err);
 	if (status == FLUSS_OK)
-		status = change(client, FLUSS_API_DROP_TABLE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_DROP_TABLE, &body, err);
 	if (status != FLUSS_OK)
 		explain_table(err, "drop", database, name);
 	fluss_table_forget(client, database, name);

@@ -2,7 +2,7 @@
  * api.c
  *	  What the client knows about each API of the protocol.
  *
- * PUT_KV and LOOKUP start at version 1: with version 0 a server refuses
+ * PUT_KV and the lookups start at version 1: with version 0 a server refuses
  * tables whose keys are encoded in the newer way.
  */
 #include "api.h"
@@ -17,6 +17,7 @@ const fluss_api_info fluss_apis[FLUSS_NAPIS] = {
 	{FLUSS_API_DROP_TABLE, 0, 0, "DROP_TABLE", "drop table", FLUSS_ROLE_COORDINATOR},
 	{FLUSS_API_GET_TABLE_INFO, 0, 0, "GET_TABLE_INFO", "describe table", FLUSS_ROLE_ANY},
 	{FLUSS_API_LIST_TABLES, 0, 0, "LIST_TABLES", "list tables", FLUSS_ROLE_ANY},
+	{FLUSS_API_LIST_PARTITION_INFOS, 0, 0, "LIST_PARTITION_INFOS", "list partitions", FLUSS_ROLE_ANY},
 	{FLUSS_API_GET_TABLE_SCHEMA, 0, 0, "GET_TABLE_SCHEMA", "get table schema", FLUSS_ROLE_ANY},
 	{FLUSS_API_GET_METADATA, 0, 0, "GET_METADATA", "get metadata", FLUSS_ROLE_ANY},
 	{FLUSS_API_PRODUCE_LOG, 0, 0, "PRODUCE_LOG", "append to log", FLUSS_ROLE_TABLET},
@@ -26,7 +27,11 @@ const fluss_api_info fluss_apis[FLUSS_NAPIS] = {
 	{FLUSS_API_LIST_OFFSETS, 0, 0, "LIST_OFFSETS", "list offsets", FLUSS_ROLE_TABLET},
 	{FLUSS_API_INIT_WRITER, 0, 0, "INIT_WRITER", "get a writer id", FLUSS_ROLE_TABLET},
 	{FLUSS_API_LIMIT_SCAN, 0, 0, "LIMIT_SCAN", "scan primary key table", FLUSS_ROLE_TABLET},
+	{FLUSS_API_PREFIX_LOOKUP, 1, 1, "PREFIX_LOOKUP", "look up key prefixes", FLUSS_ROLE_TABLET},
+	{FLUSS_API_CREATE_PARTITION, 0, 0, "CREATE_PARTITION", "create partition", FLUSS_ROLE_COORDINATOR},
+	{FLUSS_API_DROP_PARTITION, 0, 0, "DROP_PARTITION", "drop partition", FLUSS_ROLE_COORDINATOR},
 	{FLUSS_API_AUTHENTICATE, 0, 0, "AUTHENTICATE", "authenticate", FLUSS_ROLE_ANY},
+	{FLUSS_API_ALTER_TABLE, 0, 0, "ALTER_TABLE", "alter table", FLUSS_ROLE_COORDINATOR},
 	{FLUSS_API_GET_TABLE_STATS, 0, 0, "GET_TABLE_STATS", "get table statistics", FLUSS_ROLE_TABLET}
 };
 

@@ -1,7 +1,7 @@
 /*
  * client.h
  *	  The inside of a client: cluster.c, nodes.c, call.c, metadata.c,
- *	  leader.c, writer_id.c, offsets.c and admin.c.
+ *	  leader.c, partition.c, writer_id.c, offsets.c and admin.c.
  */
 #ifndef FLUSS_CLIENT_H
 #define FLUSS_CLIENT_H
@@ -21,10 +21,12 @@ typedef struct fluss_sequence
 	int32_t		sequence;
 } fluss_sequence;
 
+/* Without partitions, the one of FLUSS_NO_PARTITION; see leader.c. */
 typedef struct fluss_partition_leaders
 {
 	struct fluss_partition_leaders *next;
 	int64_t		partition_id;
+	bool		known;			/* asked for since they were forgotten */
 	int32_t    *leaders;		/* by bucket; -1: not known */
 } fluss_partition_leaders;
 
@@ -33,6 +35,8 @@ typedef struct fluss_known_schema
 	struct fluss_known_schema *next;
 	const fluss_schema *schema;
 } fluss_known_schema;
+
+#define FLUSS_LEADER_SLOTS	64
 
 /* What a fluss_table really is. */
 typedef struct fluss_table_object
@@ -43,7 +47,8 @@ typedef struct fluss_table_object
 	fluss_arena arena;			/* of the description and all below */
 	int			references;
 	fluss_known_schema *schemas;	/* besides the current one */
-	fluss_partition_leaders *leaders;
+	fluss_partition_leaders *leaders[FLUSS_LEADER_SLOTS];	/* by hash of id */
+	fluss_partitions *partitions;	/* the newest list, or NULL */
 } fluss_table_object;
 
 #define FLUSS_SEQUENCE_SLOTS	64
@@ -145,6 +150,26 @@ FLUSS_MUST_CHECK fluss_status fluss_leader_look(fluss_client *client,
 												int64_t deadline_ms,
 												int32_t *node,
 												fluss_error *err);
+
+/* admin.c */
+/* Sends a change to the coordinator, once, and drops the empty answer. */
+FLUSS_MUST_CHECK fluss_status fluss_admin_change(fluss_client *client,
+												 fluss_api api,
+												 const fluss_buf *body,
+												 fluss_error *err);
+/*
+ * Waits until all buckets of a new table or partition are served.  With lost
+ * given: or until it is sure that the coordinator has missed the creation.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_admin_served(fluss_client *client,
+												 fluss_table *table,
+												 int64_t partition_id,
+												 bool *lost, fluss_error *err);
+/* How often something is made again. */
+#define FLUSS_ADMIN_MAX_LOST	3
+/* Pauses between the removal of a lost one and the next creation. */
+FLUSS_MUST_CHECK fluss_status fluss_admin_forgotten(fluss_client *client,
+													fluss_error *err);
 
 /* metadata.c */
 void fluss_tables_free(fluss_client *client);

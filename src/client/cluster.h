@@ -26,6 +26,7 @@ typedef enum fluss_api
 	FLUSS_API_DROP_TABLE = 1006,
 	FLUSS_API_GET_TABLE_INFO = 1007,
 	FLUSS_API_LIST_TABLES = 1008,
+	FLUSS_API_LIST_PARTITION_INFOS = 1009,
 	FLUSS_API_GET_TABLE_SCHEMA = 1011,
 	FLUSS_API_GET_METADATA = 1012,
 	FLUSS_API_PRODUCE_LOG = 1014,
@@ -35,7 +36,11 @@ typedef enum fluss_api
 	FLUSS_API_LIST_OFFSETS = 1021,
 	FLUSS_API_INIT_WRITER = 1026,
 	FLUSS_API_LIMIT_SCAN = 1033,
+	FLUSS_API_PREFIX_LOOKUP = 1034,
+	FLUSS_API_CREATE_PARTITION = 1036,
+	FLUSS_API_DROP_PARTITION = 1037,
 	FLUSS_API_AUTHENTICATE = 1038,
+	FLUSS_API_ALTER_TABLE = 1044,
 	FLUSS_API_GET_TABLE_STATS = 1059
 } fluss_api;
 
@@ -135,6 +140,11 @@ FLUSS_MUST_CHECK fluss_status fluss_leader_find(fluss_client *client,
 												fluss_error *err);
 /* Forgets the leaders of a table, so that the next find asks again. */
 void fluss_leader_forget(fluss_client *client, fluss_table *table);
+/*
+ * Buckets of this partition will be asked for: the next question about leaders
+ * of the table covers it too.
+ */
+void fluss_leader_expect(fluss_table *table, int64_t partition_id);
 /*
  * After UNKNOWN_TABLE_OR_BUCKET: asks for the table's id by name again.
  * FLUSS_TABLE_CHANGED when the name now means another table (or none).

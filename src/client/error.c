@@ -130,6 +130,13 @@ fluss_status_is_network(fluss_status status)
 	return status == FLUSS_CANNOT_CONNECT || status == FLUSS_SEND_FAILED;
 }
 
+bool
+fluss_error_is_dropped_partition(const fluss_error *err)
+{
+	return err->status == FLUSS_SERVER_ERROR &&
+		err->server_code == FLUSS_CODE_PARTITION_NOT_EXISTS;
+}
+
 void
 fluss_error_init(fluss_error *err)
 {

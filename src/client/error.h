@@ -47,4 +47,10 @@ fluss_code_action fluss_code_to_action(int server_code);
 /* Worth another try by somebody who can repeat the request safely. */
 bool fluss_status_is_network(fluss_status status);
 
+/*
+ * FLUSS_SERVER_ERROR with code PARTITION_NOT_EXISTS: the partition
+ * err->partition_id (if one was asked for by id) is gone.
+ */
+bool fluss_error_is_dropped_partition(const fluss_error *err);
+
 #endif							/* FLUSS_ERROR_H */

@@ -48,6 +48,11 @@ check_options(const fluss_table *table, const fluss_range *ranges, int nranges,
 {
 	for (int i = 0; i < nranges; i++)
 	{
+		if (ranges[i].partition_id == FLUSS_NO_PARTITION &&
+			table->npartition_key > 0)
+			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+							  "a range of table \"%s.%s\" names no partition",
+							  table->database, table->name);
 		if (ranges[i].bucket < 0 || ranges[i].bucket >= table->nbuckets ||
 			ranges[i].start < 0)
 			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
@@ -147,7 +152,8 @@ make_buckets(fluss_scan *scan, const fluss_range *ranges, int nranges)
 									sizeof(fetch_bucket *));
 	scan->asks = fluss_arena_array(&scan->arena, room,
 								   sizeof(fluss_fetch_bucket));
-	scan->losses = fluss_arena_array(&scan->arena, room, sizeof(fluss_loss));
+	scan->losses = fluss_arena_array(&scan->arena, 2 * room,
+									 sizeof(fluss_loss));
 	if (own == NULL || scan->buckets == NULL || scan->order == NULL ||
 		scan->asks == NULL || scan->losses == NULL)
 		return false;
@@ -161,7 +167,10 @@ make_buckets(fluss_scan *scan, const fluss_range *ranges, int nranges)
 	{
 		if (i == 0 || own[i].partition_id != own[i - 1].partition_id ||
 			own[i].bucket != own[i - 1].bucket)
+		{
 			start_bucket(&scan->buckets[scan->nbuckets++], &own[i]);
+			fluss_leader_expect(scan->table, own[i].partition_id);
+		}
 		scan->buckets[scan->nbuckets - 1].nranges++;
 	}
 	return true;
@@ -178,9 +187,7 @@ fluss_scan_open(fluss_client *client, const fluss_host *host,
 	fluss_status status;
 
 	*scan = NULL;
-	status = fluss_refuse_partitioned(table, err);
-	if (status == FLUSS_OK)
-		status = check_options(table, ranges, nranges, options, err);
+	status = check_options(table, ranges, nranges, options, err);
 	if (status != FLUSS_OK)
 		return status;
 	fluss_arena_init(&arena, host);

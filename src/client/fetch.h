@@ -117,7 +117,7 @@ struct fluss_scan
 	int64_t		rows_given;
 	fluss_buf	body;
 
-	fluss_loss *losses;			/* room for one a range */
+	fluss_loss *losses;			/* room for two a range */
 	int			nlosses;
 	int			next_loss;
 
@@ -161,6 +161,9 @@ FLUSS_MUST_CHECK fluss_status fluss_fetch_failed(fluss_scan *scan,
 /* Moves the bucket on, keeping what was lost for the caller. */
 void		fluss_fetch_move_on(fluss_scan *scan, fetch_bucket *bucket,
 								int64_t earliest);
+
+/* The partition of the bucket is gone: gives up what it had left to ask for. */
+void		fluss_fetch_dropped(fluss_scan *scan, fetch_bucket *bucket);
 
 /* in fetch_read.c */
 FLUSS_MUST_CHECK fluss_status fluss_fetch_read(fluss_scan *scan, bool *given,

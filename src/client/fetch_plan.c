@@ -62,6 +62,7 @@ fluss_fetch_settle(fetch_bucket *bucket, fluss_loss *loss)
 		{
 			loss->partition_id = bucket->partition_id;
 			loss->bucket = bucket->bucket;
+			loss->dropped = false;
 			loss->start = range->start;
 			loss->earliest = FLUSS_OFFSET_UNKNOWN;
 			loss->end = bucket->end;

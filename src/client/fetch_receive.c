@@ -19,7 +19,7 @@
 static void
 add_loss(fluss_scan *scan, const fluss_loss *loss)
 {
-	/* one a range at most: there is room */
+	/* its start and a drop, for each range at most: there is room */
 	scan->losses[scan->nlosses++] = *loss;
 }
 
@@ -33,6 +33,27 @@ fluss_fetch_move_on(fluss_scan *scan, fetch_bucket *bucket, int64_t earliest)
 		loss.earliest = earliest;
 		add_loss(scan, &loss);
 	}
+}
+
+void
+fluss_fetch_dropped(fluss_scan *scan, fetch_bucket *bucket)
+{
+	const fluss_range *range;
+
+	bucket->out_of_range = false;
+	fluss_fetch_move_on(scan, bucket, FLUSS_OFFSET_UNKNOWN);
+	if (bucket->fetch_range == bucket->nranges)
+		return;
+	range = &bucket->ranges[bucket->fetch_range];
+	add_loss(scan, &(fluss_loss) {
+			 .partition_id = bucket->partition_id,
+			 .bucket = bucket->bucket,
+			 .dropped = true,
+			 .start = bucket->progressed ? bucket->fetch_offset : range->start,
+			 .earliest = FLUSS_OFFSET_UNKNOWN,
+			 .end = bucket->end
+			 });
+	bucket->fetch_range = bucket->nranges;
 }
 
 static fluss_status
@@ -154,6 +175,12 @@ find_range_of(fluss_scan *scan, fluss_arena *arena, int first,
 	if (status == FLUSS_OK && !pinned)
 		status = list_offsets(scan, FLUSS_OFFSET_LATEST, partition_id, ids, n,
 							  ends, err);
+	if (status != FLUSS_OK && fluss_error_is_dropped_partition(err))
+	{
+		for (int i = 0; i < n; i++)
+			fluss_fetch_dropped(scan, found[i]);
+		return FLUSS_OK;
+	}
 	for (int i = 0; i < n && status == FLUSS_OK; i++)
 	{
 		if (!pinned)
@@ -418,6 +445,11 @@ accept_result(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 	if (!answer->whole && is_projection_error(result->error_code))
 	{
 		enter_whole(bucket);
+		return FLUSS_OK;
+	}
+	if (result->error_code == FLUSS_CODE_PARTITION_NOT_EXISTS)
+	{
+		fluss_fetch_dropped(scan, bucket);
 		return FLUSS_OK;
 	}
 	fluss_fail_server(&cause, result->error_code, result->error_message,

@@ -179,6 +179,27 @@ append_answer(fluss_scan *scan, fetch_answer *answer)
 	scan->bytes += answer->bytes;
 }
 
+#define NO_NODE		(-1)
+
+/* The bucket's leader; NO_NODE: it went with its partition. */
+static fluss_status
+find_leader(fluss_scan *scan, fetch_bucket *bucket, int32_t *node,
+			fluss_error *err)
+{
+	fluss_status status;
+
+	status = fluss_leader_find(scan->client, scan->table, bucket->partition_id,
+							   bucket->bucket,
+							   fluss_retry_deadline(&bucket->retry,
+													scan->client),
+							   node, err);
+	if (status == FLUSS_OK || !fluss_error_is_dropped_partition(err))
+		return status;
+	fluss_fetch_dropped(scan, bucket);
+	*node = NO_NODE;
+	return FLUSS_OK;
+}
+
 /*
  * Moves to order[0 .. n) what goes into one request with order[0], whose
  * leader is node, and fills asks.  *max_bytes is cut to what they ask for.
@@ -201,7 +222,8 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 		bool		solo;
 		fluss_status status;
 
-		if (bucket->in_flight || bucket->whole != order[0]->whole)
+		if (bucket->in_flight || bucket->whole != order[0]->whole ||
+			bucket->fetch_range == bucket->nranges)
 			continue;
 		budget = fluss_fetch_budget(bucket, &scan->sizes, bucket_bytes, &solo);
 		solo = solo && scan->limit_budget == 0;
@@ -209,11 +231,7 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 			continue;
 		if (i > 0)
 		{
-			status = fluss_leader_find(scan->client, scan->table,
-									   bucket->partition_id, bucket->bucket,
-									   fluss_retry_deadline(&bucket->retry,
-															scan->client),
-									   &leader, err);
+			status = find_leader(scan, bucket, &leader, err);
 			if (status != FLUSS_OK)
 				return status;
 			if (leader != node)
@@ -320,14 +338,11 @@ fluss_fetch_send(fluss_scan *scan, fluss_error *err)
 
 		if (room == 0)
 			break;
-		if (bucket->in_flight)
+		if (bucket->in_flight || bucket->fetch_range == bucket->nranges)
 			continue;
-		status = fluss_leader_find(scan->client, scan->table,
-								   bucket->partition_id, bucket->bucket,
-								   fluss_retry_deadline(&bucket->retry,
-														scan->client),
-								   &node, err);
-		if (status == FLUSS_OK && !leader_is_busy(scan, node))
+		status = find_leader(scan, bucket, &node, err);
+		if (status == FLUSS_OK && node != NO_NODE &&
+			!leader_is_busy(scan, node))
 			status = send_to(scan, scan->order + i, norder - i, node, room,
 							 err);
 		if (status != FLUSS_OK)

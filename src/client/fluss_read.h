@@ -104,10 +104,11 @@ typedef struct fluss_loss
 {
 	int64_t		partition_id;
 	int32_t		bucket;
+	bool		dropped;		/* the partition is gone, with all from start on */
 	int64_t		start;			/* where the range wanted to start */
 	int64_t		earliest;		/* first offset the server still has, or
 								 * FLUSS_OFFSET_UNKNOWN: it was not asked */
-	int64_t		end;			/* the pinned end */
+	int64_t		end;			/* the pinned end, or FLUSS_OFFSET_UNKNOWN */
 } fluss_loss;
 
 typedef enum fluss_scan_item
@@ -138,7 +139,9 @@ FLUSS_MUST_CHECK fluss_status fluss_scan_open(fluss_client *client,
  * the end.  *batch lives until the next call; one that several ranges take
  * from is given once for each.  A loss is reported before any record of its
  * range: the start lies above the pinned end, or above zero and below the
- * earliest offset; the scan then goes on with what there is.
+ * earliest offset; the scan then goes on with what there is.  A partition that
+ * is dropped before all of it was read is a loss for each of its buckets that
+ * had something left to ask for; earliest is then FLUSS_OFFSET_UNKNOWN.
  */
 FLUSS_MUST_CHECK fluss_status fluss_scan_next(fluss_scan *scan,
 											  fluss_scan_item *item,

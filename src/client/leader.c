@@ -10,11 +10,22 @@
 #include <string.h>
 
 #include "client.h"
+#include "partition.h"
+
+/* Partitions that one question asks about at most. */
+#define MAX_ASKED		256
+
+static fluss_partition_leaders **
+slot_of(fluss_table_object *object, int64_t partition_id)
+{
+	return &object->leaders[(uint64_t) partition_id % FLUSS_LEADER_SLOTS];
+}
 
 static fluss_partition_leaders *
-find_partition(const fluss_table_object *object, int64_t partition_id)
+find_partition(fluss_table_object *object, int64_t partition_id)
 {
-	for (fluss_partition_leaders *p = object->leaders; p != NULL; p = p->next)
+	for (fluss_partition_leaders *p = *slot_of(object, partition_id);
+		 p != NULL; p = p->next)
 	{
 		if (p->partition_id == partition_id)
 			return p;
@@ -25,6 +36,7 @@ find_partition(const fluss_table_object *object, int64_t partition_id)
 static void
 forget(fluss_partition_leaders *partition, int32_t nbuckets)
 {
+	partition->known = false;
 	for (int32_t i = 0; i < nbuckets; i++)
 		partition->leaders[i] = -1;
 }
@@ -32,6 +44,7 @@ forget(fluss_partition_leaders *partition, int32_t nbuckets)
 static fluss_partition_leaders *
 add_partition(fluss_table_object *object, int64_t partition_id)
 {
+	fluss_partition_leaders **slot = slot_of(object, partition_id);
 	fluss_partition_leaders *partition;
 	int32_t		nbuckets = object->table.nbuckets;
 
@@ -44,9 +57,19 @@ add_partition(fluss_table_object *object, int64_t partition_id)
 		return NULL;
 	forget(partition, nbuckets);
 	partition->partition_id = partition_id;
-	partition->next = object->leaders;
-	object->leaders = partition;
+	partition->next = *slot;
+	*slot = partition;
 	return partition;
+}
+
+/* Without memory for it, it is asked for when it is needed. */
+void
+fluss_leader_expect(fluss_table *table, int64_t partition_id)
+{
+	fluss_table_object *object = (fluss_table_object *) table;
+
+	if (find_partition(object, partition_id) == NULL)
+		(void) add_partition(object, partition_id);
 }
 
 void
@@ -54,8 +77,30 @@ fluss_leader_forget(fluss_client *client, fluss_table *table)
 {
 	fluss_table_object *object = (fluss_table_object *) table;
 
-	for (fluss_partition_leaders *p = object->leaders; p != NULL; p = p->next)
-		forget(p, table->nbuckets);
+	for (int i = 0; i < FLUSS_LEADER_SLOTS; i++)
+	{
+		for (fluss_partition_leaders *p = object->leaders[i]; p != NULL;
+			 p = p->next)
+			forget(p, table->nbuckets);
+	}
+}
+
+static bool
+leads_any(const fluss_table_object *object, int32_t node_id)
+{
+	for (int i = 0; i < FLUSS_LEADER_SLOTS; i++)
+	{
+		for (const fluss_partition_leaders *p = object->leaders[i];
+			 p != NULL; p = p->next)
+		{
+			for (int b = 0; b < object->table.nbuckets; b++)
+			{
+				if (p->leaders[b] == node_id)
+					return true;
+			}
+		}
+	}
+	return false;
 }
 
 int
@@ -72,15 +117,8 @@ fluss_table_known_leaders(fluss_client *client, const char *database,
 	for (int i = 0; object != NULL && i < client->nnodes && n < max_nodes; i++)
 	{
 		const fluss_node *node = &client->nodes[i];
-		bool		leads = false;
 
-		for (const fluss_partition_leaders *p = object->leaders;
-			 p != NULL && !node->coordinator && !leads; p = p->next)
-		{
-			for (int b = 0; b < object->table.nbuckets && !leads; b++)
-				leads = p->leaders[b] == node->node_id;
-		}
-		if (leads)
+		if (!node->coordinator && leads_any(object, node->node_id))
 			nodes[n++] = node;
 	}
 	return n;
@@ -132,28 +170,54 @@ explain_omission(fluss_client *client, fluss_table *table, fluss_error *err)
 					  table->name, table->database);
 }
 
-/* The entry about the partition, or about the table if it has none. */
-static fluss_status
-ask_buckets(fluss_client *client, fluss_table *table, int64_t partition_id,
-			int64_t deadline_ms, fluss_arena *arena,
-			const fluss_metadata_buckets **entry, fluss_error *err)
+/* A partition that was asked for by id is gone: it does not come back. */
+static void
+explain_dropped(fluss_table *table, const int64_t *partition_ids, int n,
+				fluss_error *err)
 {
-	bool		partitioned = partition_id != FLUSS_NO_PARTITION;
-	fluss_metadata metadata;
+	fluss_error_message(err, "partition %lld of Fluss table \"%s\" in database \"%s\" does not exist any more",
+						(long long) partition_ids[0], table->name,
+						table->database);
+	if (n == 1)
+		err->partition_id = partition_ids[0];
+	fluss_partitions_forget(table);
+}
+
+static fluss_status
+ask_metadata(fluss_client *client, fluss_table *table,
+			 const int64_t *partition_ids, int n, int64_t deadline_ms,
+			 fluss_arena *arena, fluss_metadata *metadata, fluss_error *err)
+{
 	fluss_status status;
 
 	status = fluss_nodes_ask(client, table->database, table->name,
-							 &partition_id, partitioned ? 1 : 0, deadline_ms,
-							 arena, &metadata, err);
-	if (status != FLUSS_OK)
-	{
+							 partition_ids, n, deadline_ms, arena, metadata,
+							 err);
+	if (status == FLUSS_OK)
+		return status;
+	if (n > 0 && fluss_error_is_dropped_partition(err))
+		explain_dropped(table, partition_ids, n, err);
+	else
 		fluss_table_explain(client, table->database, table->name, deadline_ms,
 							err);
-		return err->status;
-	}
-	for (int i = 0; i < metadata.nentries; i++)
+	return err->status;
+}
+
+/*
+ * The entry about the partition, or about the table if it has none; NULL: the
+ * answer has none.
+ */
+static fluss_status
+find_entry(fluss_client *client, fluss_table *table, int64_t partition_id,
+		   const fluss_metadata *metadata,
+		   const fluss_metadata_buckets **entry, fluss_error *err)
+{
+	bool		partitioned = partition_id != FLUSS_NO_PARTITION;
+
+	*entry = NULL;
+	for (int i = 0; i < metadata->nentries; i++)
 	{
-		const fluss_metadata_buckets *found = &metadata.entries[i];
+		const fluss_metadata_buckets *found = &metadata->entries[i];
 
 		if (found->partition_id != partition_id)
 			continue;
@@ -163,7 +227,7 @@ ask_buckets(fluss_client *client, fluss_table *table, int64_t partition_id,
 		*entry = found;
 		return check_entry(client, table, entry, err);
 	}
-	return explain_omission(client, table, err);
+	return FLUSS_OK;
 }
 
 static void
@@ -195,21 +259,85 @@ fail_leaderless(const fluss_table *table, int32_t bucket, int64_t partition_id,
 	return err->status;
 }
 
+/*
+ * The partitions to ask about: the given one, and others whose leaders are
+ * wanted and not known.
+ */
+static int
+choose_asked(fluss_table *table, fluss_partition_leaders *first,
+			 fluss_partition_leaders **asked)
+{
+	fluss_table_object *object = (fluss_table_object *) table;
+	int			n = 0;
+
+	asked[n++] = first;
+	if (first->partition_id == FLUSS_NO_PARTITION)
+		return n;
+	for (int i = 0; i < FLUSS_LEADER_SLOTS; i++)
+	{
+		for (fluss_partition_leaders *p = object->leaders[i]; p != NULL;
+			 p = p->next)
+		{
+			if (n < MAX_ASKED && p != first && !p->known &&
+				p->partition_id != FLUSS_NO_PARTITION)
+				asked[n++] = p;
+		}
+	}
+	return n;
+}
+
+static fluss_status
+ask_about(fluss_client *client, fluss_table *table,
+		  fluss_partition_leaders *const *asked, int n, int64_t deadline_ms,
+		  fluss_error *err)
+{
+	int64_t		ids[MAX_ASKED];
+	fluss_arena arena;
+	fluss_metadata metadata;
+	fluss_status status;
+
+	for (int i = 0; i < n; i++)
+		ids[i] = asked[i]->partition_id;
+	fluss_arena_init(&arena, &client->host);
+	status = ask_metadata(client, table, ids,
+						  ids[0] == FLUSS_NO_PARTITION ? 0 : n, deadline_ms,
+						  &arena, &metadata, err);
+	for (int i = 0; status == FLUSS_OK && i < n; i++)
+	{
+		const fluss_metadata_buckets *entry;
+
+		status = find_entry(client, table, ids[i], &metadata, &entry, err);
+		if (status == FLUSS_OK && entry != NULL)
+		{
+			fill_leaders(client, asked[i], table->nbuckets, entry);
+			asked[i]->known = true;
+		}
+		else if (status == FLUSS_OK && i == 0)
+			status = explain_omission(client, table, err);
+	}
+	fluss_arena_free(&arena);
+	return status;
+}
+
+/*
+ * One dropped partition fails the whole question: then the others have to wait
+ * for their own.
+ */
 static fluss_status
 ask_leaders(fluss_client *client, fluss_table *table,
 			fluss_partition_leaders *partition, int64_t deadline_ms,
 			fluss_error *err)
 {
-	fluss_arena arena;
-	const fluss_metadata_buckets *entry;
-	fluss_status status;
+	fluss_partition_leaders *asked[MAX_ASKED];
+	int			n = choose_asked(table, partition, asked);
+	fluss_status status = ask_about(client, table, asked, n, deadline_ms, err);
 
-	fluss_arena_init(&arena, &client->host);
-	status = ask_buckets(client, table, partition->partition_id, deadline_ms,
-						 &arena, &entry, err);
-	if (status == FLUSS_OK)
-		fill_leaders(client, partition, table->nbuckets, entry);
-	fluss_arena_free(&arena);
+	if (status != FLUSS_OK && n > 1 && fluss_error_is_dropped_partition(err))
+	{
+		for (int i = 1; i < n; i++)
+			asked[i]->known = true;
+		status = ask_about(client, table, asked, 1, deadline_ms, err);
+	}
 	return status;
 }
 
@@ -297,33 +425,103 @@ fluss_leader_look(fluss_client *client, fluss_table *table,
 	return status;
 }
 
+/* ---- listing */
+
+/* Of all partitions, or of the table if it has none; in the answer's order. */
+static fluss_status
+gather_buckets(fluss_client *client, fluss_table *table,
+			   const int64_t *partition_ids, int n,
+			   const fluss_metadata *metadata,
+			   const fluss_bucket_info **buckets, int *nbuckets,
+			   fluss_error *err)
+{
+	fluss_bucket_info *all;
+	size_t		room = 0;
+
+	for (int i = 0; i < metadata->nentries; i++)
+		room += (size_t) metadata->entries[i].nbuckets;
+	all = fluss_arena_array(&client->buckets_result, room, sizeof(*all));
+	if (all == NULL)
+		return fluss_fail_memory(err);
+	*buckets = all;
+	*nbuckets = 0;
+	for (int i = 0; i < n; i++)
+	{
+		const fluss_metadata_buckets *entry;
+		fluss_partition_leaders *leaders;
+		fluss_status status;
+
+		status = find_entry(client, table, partition_ids[i], metadata, &entry,
+							err);
+		if (status == FLUSS_OK && entry == NULL)
+			status = explain_omission(client, table, err);
+		if (status != FLUSS_OK)
+			return status;
+		leaders = find_partition((fluss_table_object *) table,
+								 partition_ids[i]);
+		if (leaders != NULL)
+			fill_leaders(client, leaders, table->nbuckets, entry);
+		for (int b = 0; b < entry->nbuckets; b++)
+			all[(*nbuckets)++] = entry->buckets[b];
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+list_buckets(fluss_client *client, fluss_table *table,
+			 const fluss_bucket_info **buckets, int *nbuckets,
+			 fluss_error *err)
+{
+	const int64_t none = FLUSS_NO_PARTITION;
+	const int64_t *ids = &none;
+	int			n = 1;
+	fluss_partitions *partitions = NULL;
+	int64_t    *listed;
+	fluss_metadata metadata;
+	fluss_status status = FLUSS_OK;
+
+	fluss_arena_reset(&client->buckets_result);
+	if (table->npartition_key > 0)
+	{
+		status = fluss_partitions_open(client, table, 0, &partitions, err);
+		if (status != FLUSS_OK)
+			return status;
+		n = partitions->n;
+		listed = fluss_arena_array(&client->buckets_result, (size_t) n,
+								   sizeof(*listed));
+		for (int i = 0; listed != NULL && i < n; i++)
+			listed[i] = partitions->items[i].partition_id;
+		fluss_partitions_release(partitions);
+		if (listed == NULL)
+			return fluss_fail_memory(err);
+		ids = listed;
+	}
+	status = ask_metadata(client, table, ids,
+						  table->npartition_key > 0 ? n : 0,
+						  fluss_client_deadline(client),
+						  &client->buckets_result, &metadata, err);
+	if (status == FLUSS_OK)
+		status = gather_buckets(client, table, ids, n, &metadata, buckets,
+								nbuckets, err);
+	return status;
+}
+
+/* A partition may be dropped between the list and the question. */
+#define MAX_LISTINGS	5
+
 fluss_status
 fluss_table_buckets(fluss_client *client, fluss_table *table,
 					const fluss_bucket_info **buckets, int *nbuckets,
 					fluss_error *err)
 {
-	const fluss_metadata_buckets *entry;
-	fluss_partition_leaders *partition;
 	fluss_status status;
+	int			tries = 0;
 
-	if (table->npartition_key > 0)
-		return fluss_fail(err, FLUSS_UNSUPPORTED,
-						  "cannot list the buckets of partitioned table \"%s\"",
-						  table->name);
 	fluss_table_retain(table);
-	fluss_arena_reset(&client->buckets_result);
-	status = ask_buckets(client, table, FLUSS_NO_PARTITION,
-						 fluss_client_deadline(client),
-						 &client->buckets_result, &entry, err);
-	if (status == FLUSS_OK)
-	{
-		partition = find_partition((fluss_table_object *) table,
-								   FLUSS_NO_PARTITION);
-		if (partition != NULL)
-			fill_leaders(client, partition, table->nbuckets, entry);
-		*buckets = entry->buckets;
-		*nbuckets = entry->nbuckets;
-	}
+	do
+		status = list_buckets(client, table, buckets, nbuckets, err);
+	while (status != FLUSS_OK && fluss_error_is_dropped_partition(err) &&
+		   ++tries < MAX_LISTINGS);
 	fluss_table_release(table);
 	return status;
 }

@@ -44,6 +44,7 @@ fluss_table_release(fluss_table *table)
 	if (object == NULL || --object->references > 0)
 		return;
 	host = object->host;
+	fluss_partitions_release(object->partitions);
 	fluss_arena_free(&object->arena);
 	host.free(host.arg, object);
 }

@@ -18,6 +18,7 @@ static const char *const table_schema_api = "GET_TABLE_SCHEMA";
 static const char *const database_exists_api = "DATABASE_EXISTS";
 static const char *const list_databases_api = "LIST_DATABASES";
 static const char *const list_tables_api = "LIST_TABLES";
+static const char *const list_partitions_api = "LIST_PARTITION_INFOS";
 static const char *const init_writer_api = "INIT_WRITER";
 
 static void
@@ -346,6 +347,98 @@ fluss_rpc_decode_table_schema(fluss_arena *arena, fluss_bytes answer,
 	return FLUSS_OK;
 }
 
+/* ---- partitions */
+
+static fluss_status
+read_partition_info(fluss_arena *arena, const Fluss__PbPartitionInfo *info,
+					fluss_partition_entry *entry, fluss_error *err)
+{
+	const Fluss__PbPartitionSpec *spec = info->partition_spec;
+	fluss_property *values = fluss_arena_array(arena,
+											   spec->n_partition_key_values,
+											   sizeof(*values));
+
+	if (values == NULL)
+		return fluss_fail_memory(err);
+	if (info->partition_id < 0)
+		return fluss_pb_malformed(err, list_partitions_api,
+								  "A partition id is negative.");
+	entry->partition_id = info->partition_id;
+	entry->values = values;
+	entry->nvalues = (int) spec->n_partition_key_values;
+	for (int i = 0; i < entry->nvalues; i++)
+	{
+		values[i].key = spec->partition_key_values[i]->key;
+		values[i].value = spec->partition_key_values[i]->value;
+	}
+	return FLUSS_OK;
+}
+
+fluss_status
+fluss_rpc_decode_partitions(fluss_arena *arena, fluss_bytes answer,
+							fluss_partition_entry **entries, int *nentries,
+							fluss_error *err)
+{
+	Fluss__ListPartitionInfosResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena,
+							 &fluss__list_partition_infos_response__descriptor,
+							 answer, list_partitions_api, (void **) &response,
+							 err);
+	if (status != FLUSS_OK)
+		return status;
+	*entries = fluss_arena_array(arena, response->n_partitions_info,
+								 sizeof(**entries));
+	if (*entries == NULL)
+		return fluss_fail_memory(err);
+	*nentries = (int) response->n_partitions_info;
+	for (int i = 0; status == FLUSS_OK && i < *nentries; i++)
+		status = read_partition_info(arena, response->partitions_info[i],
+									 &(*entries)[i], err);
+	return status;
+}
+
+fluss_status
+fluss_rpc_encode_partition(const fluss_host *host, const char *database,
+						   const char *table, const fluss_property *values,
+						   int nvalues, bool ignore, fluss_buf *out,
+						   fluss_error *err)
+{
+	Fluss__PartitionRequest request = FLUSS__PARTITION_REQUEST__INIT;
+	Fluss__PbPartitionSpec spec = FLUSS__PB_PARTITION_SPEC__INIT;
+	Fluss__PbTablePath path;
+	Fluss__PbKeyValue *pairs;
+	Fluss__PbKeyValue **list;
+	fluss_arena arena;
+	fluss_status status;
+
+	fluss_arena_init(&arena, host);
+	pairs = fluss_arena_array(&arena, (size_t) nvalues, sizeof(*pairs));
+	list = fluss_arena_array(&arena, (size_t) nvalues, sizeof(*list));
+	if (pairs == NULL || list == NULL)
+	{
+		fluss_arena_free(&arena);
+		return fluss_fail_memory(err);
+	}
+	for (int i = 0; i < nvalues; i++)
+	{
+		fluss__pb_key_value__init(&pairs[i]);
+		pairs[i].key = (char *) values[i].key;
+		pairs[i].value = (char *) values[i].value;
+		list[i] = &pairs[i];
+	}
+	fill_path(&path, database, table);
+	spec.n_partition_key_values = (size_t) nvalues;
+	spec.partition_key_values = list;
+	request.table_path = &path;
+	request.partition_spec = &spec;
+	request.ignore = ignore;
+	status = fluss_pb_pack(&request, out, err);
+	fluss_arena_free(&arena);
+	return status;
+}
+
 fluss_status
 fluss_rpc_encode_database(const char *database, fluss_buf *out,
 						  fluss_error *err)
@@ -471,6 +564,88 @@ fluss_rpc_encode_drop_table(const char *database, const char *table,
 	request.table_path = &path;
 	request.ignore_if_not_exists = if_exists;
 	return fluss_pb_pack(&request, out, err);
+}
+
+/* Codes of what an option's change and a column's place are. */
+#define ALTER_SET			0
+#define ALTER_DELETE		1
+#define POSITION_LAST		0
+
+static void
+fill_configs(Fluss__PbAlterConfig *configs, Fluss__PbAlterConfig **list,
+			 const fluss_property *set, int nset, const char *const *reset,
+			 int nreset)
+{
+	for (int i = 0; i < nset + nreset; i++)
+	{
+		fluss__pb_alter_config__init(&configs[i]);
+		if (i < nset)
+		{
+			configs[i].config_key = (char *) set[i].key;
+			configs[i].config_value = (char *) set[i].value;
+			configs[i].op_type = ALTER_SET;
+		}
+		else
+		{
+			configs[i].config_key = (char *) reset[i - nset];
+			configs[i].op_type = ALTER_DELETE;
+		}
+		list[i] = &configs[i];
+	}
+}
+
+static void
+fill_columns(Fluss__PbAddColumn *added, Fluss__PbAddColumn **list,
+			 const fluss_column_json *columns, int ncolumns)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		fluss__pb_add_column__init(&added[i]);
+		added[i].column_name = (char *) columns[i].name;
+		added[i].data_type_json = fluss_pb_data(columns[i].type);
+		added[i].comment = (char *) columns[i].comment;
+		added[i].column_position_type = POSITION_LAST;
+		list[i] = &added[i];
+	}
+}
+
+fluss_status
+fluss_rpc_encode_alter_table(const fluss_host *host, const char *database,
+							 const char *table, const fluss_property *set,
+							 int nset, const char *const *reset, int nreset,
+							 const fluss_column_json *columns, int ncolumns,
+							 fluss_buf *out, fluss_error *err)
+{
+	Fluss__AlterTableRequest request = FLUSS__ALTER_TABLE_REQUEST__INIT;
+	Fluss__PbTablePath path;
+	Fluss__PbAlterConfig *configs;
+	Fluss__PbAddColumn *added;
+	fluss_arena arena;
+	size_t		nconfigs = (size_t) nset + (size_t) nreset;
+	fluss_status status;
+
+	fluss_arena_init(&arena, host);
+	configs = fluss_arena_array(&arena, nconfigs, sizeof(*configs));
+	added = fluss_arena_array(&arena, (size_t) ncolumns, sizeof(*added));
+	request.config_changes = fluss_arena_array(&arena, nconfigs,
+											   sizeof(*request.config_changes));
+	request.add_columns = fluss_arena_array(&arena, (size_t) ncolumns,
+											sizeof(*request.add_columns));
+	if (configs == NULL || added == NULL || request.config_changes == NULL ||
+		request.add_columns == NULL)
+		status = fluss_fail_memory(err);
+	else
+	{
+		fill_path(&path, database, table);
+		request.table_path = &path;
+		fill_configs(configs, request.config_changes, set, nset, reset, nreset);
+		request.n_config_changes = nconfigs;
+		fill_columns(added, request.add_columns, columns, ncolumns);
+		request.n_add_columns = (size_t) ncolumns;
+		status = fluss_pb_pack(&request, out, err);
+	}
+	fluss_arena_free(&arena);
+	return status;
 }
 
 /* ---- writer identity */

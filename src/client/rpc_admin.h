@@ -115,6 +115,20 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_table_schema(fluss_arena *arena,
 															fluss_bytes *json,
 															fluss_error *err);
 
+/* LIST_PARTITION_INFOS, asked as GET_TABLE_INFO is */
+typedef struct fluss_partition_entry
+{
+	int64_t		partition_id;
+	int			nvalues;
+	const fluss_property *values;	/* column name, value; in any order */
+} fluss_partition_entry;
+
+FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_partitions(fluss_arena *arena,
+														  fluss_bytes answer,
+														  fluss_partition_entry **entries,
+														  int *nentries,
+														  fluss_error *err);
+
 /* LIST_TABLES, DATABASE_EXISTS */
 FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_database(const char *database,
 														fluss_buf *out,
@@ -156,6 +170,36 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_drop_table(const char *database,
 														  bool if_exists,
 														  fluss_buf *out,
 														  fluss_error *err);
+
+/* CREATE_PARTITION and DROP_PARTITION; ignore: if (not) exists */
+FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_partition(const fluss_host *host,
+														 const char *database,
+														 const char *table,
+														 const fluss_property *values,
+														 int nvalues,
+														 bool ignore,
+														 fluss_buf *out,
+														 fluss_error *err);
+
+typedef struct fluss_column_json
+{
+	const char *name;
+	const char *comment;		/* or NULL */
+	fluss_bytes type;			/* JSON */
+} fluss_column_json;
+
+/* Options, or columns to add at the end; not both. */
+FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_alter_table(const fluss_host *host,
+														   const char *database,
+														   const char *table,
+														   const fluss_property *set,
+														   int nset,
+														   const char *const *reset,
+														   int nreset,
+														   const fluss_column_json *columns,
+														   int ncolumns,
+														   fluss_buf *out,
+														   fluss_error *err);
 
 /* ---- writer identity */
 

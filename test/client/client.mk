@@ -12,7 +12,9 @@ $(CLIENT_TEST_DIR)/%.o: test/client/%.c $(wildcard test/client/*.h test/unit/*.h
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(CLIENT_TEST_CFLAGS) -c -o $@ $<
 
-$(CLIENT_TEST_DIR)/cluster_test: $(CLIENT_TEST_DIR)/cluster_test.o \
+CLIENT_TESTS = $(patsubst test/client/%.c,$(CLIENT_TEST_DIR)/%,$(sort $(wildcard test/client/*_test.c)))
+
+$(CLIENT_TEST_DIR)/%_test: $(CLIENT_TEST_DIR)/%_test.o \
 		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
 	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
 
@@ -23,7 +25,7 @@ $(CLIENT_TEST_DIR)/bench: test/client/bench.c $(CLIENT_SRCS) $(PROTO_C)
 		-o $@ $^ $(UNIT_LIBS)
 
 .PHONY: check-cluster
-check-cluster: $(CLIENT_TEST_DIR)/cluster_test
+check-cluster: $(CLIENT_TESTS)
 	@set -ae; \
 	if [ -z "$$FLUSS_BOOTSTRAP" ]; then . build/cluster/cluster.env; fi; \
-	$(CLIENT_TEST_DIR)/cluster_test
+	rc=0; for t in $(CLIENT_TESTS); do ./$$t || rc=1; done; exit $$rc

@@ -867,6 +867,11 @@ fluss_leader_find(fluss_client *client, fluss_table *table,
 }
 
 void
+fluss_leader_expect(fluss_table *table, int64_t partition_id)
+{
+}
+
+void
 fluss_leader_forget(fluss_client *client, fluss_table *table)
 {
 	fake.nforgets++;

@@ -371,9 +371,10 @@ test_bad_arguments(void **unused)
 									 &negative, 1, &options, ends, &scan, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	fake.table.npartition_key = 1;
+	range.bucket = 0;
 	assert_int_equal(fluss_scan_open(&fake.client, test_host(), &fake.table,
-									 NULL, 0, &options, ends, &scan, &err),
-					 FLUSS_UNSUPPORTED);
+									 &range, 1, &options, ends, &scan, &err),
+					 FLUSS_INVALID_ARGUMENT);
 	fluss_ends_close(ends);
 }
 
