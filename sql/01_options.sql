@@ -97,7 +97,7 @@ CALL try('ALTER FOREIGN TABLE options_table OPTIONS (ADD connect_timeout ''1s'')
 CALL try('ALTER FOREIGN TABLE options_table OPTIONS (ADD tablename ''t'')');
 CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (SET fluss_type ''INTERVAL'')');
 CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (SET fluss_type ''DECIMAL(39, 0)'')');
-CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (SET fluss_type ''ARRAY<INT>'')');
+CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (SET fluss_type ''ARRAY<INT'')');
 CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (SET column_name '''')');
 CALL try('ALTER FOREIGN TABLE options_table ALTER a OPTIONS (ADD metadata ''log_offset'')');
 CALL try('ALTER FOREIGN TABLE options_table ALTER b OPTIONS (SET metadata ''offset'')');

@@ -4,8 +4,8 @@
  *	  message, schema known from elsewhere, no dictionaries.
  *
  * arrow_ipc.c reads, verifies and writes the envelope; arrow_codec.c packs and
- * unpacks buffers; arrow_read.c turns buffers into column views; arrow_write.c
- * builds columns.
+ * unpacks buffers; arrow_read.c turns buffers into column views, column.c those
+ * into values; arrow_write.c builds columns.
  */
 #ifndef FLUSS_ARROW_H
 #define FLUSS_ARROW_H
@@ -118,8 +118,7 @@ void fluss_column_all_null(fluss_column_view *view, const fluss_type *type,
  * and gives a view for each field with want[i] set (want NULL: all).  Only
  * the buffers of wanted fields are decompressed, into the arena; others and
  * uncompressed ones stay views into data.  Decompressed bytes in total may
- * not pass max_bytes (FLUSS_MEMORY_CAP).  Nested fields are skipped, and
- * refused when wanted (FLUSS_UNSUPPORTED).
+ * not pass max_bytes (FLUSS_MEMORY_CAP).
  */
 FLUSS_MUST_CHECK fluss_status fluss_arrow_read(fluss_arena *arena,
 											   const uint8_t *data, size_t size,
@@ -139,8 +138,8 @@ FLUSS_MUST_CHECK fluss_status fluss_arrow_builder_open(const fluss_host *host,
 													   fluss_arrow_builder **builder,
 													   fluss_error *err);
 /*
- * Adds one row; values[i] for type i, already checked.  Copies bytes.  After
- * FLUSS_OUT_OF_MEMORY the builder can only be reset or closed.
+ * Adds one row; values[i] for type i, already checked.  Copies bytes.  After a
+ * failure the builder can only be reset or closed.
  */
 FLUSS_MUST_CHECK fluss_status fluss_arrow_builder_add(fluss_arrow_builder *builder,
 													  const fluss_value *values,

@@ -8,7 +8,9 @@
  * is a struct of key and value (MAP); validity, then the children (ROW).  Nodes
  * and buffers follow each other in that order, depth first.
  *
- * Whatever a view promises is checked here, for wanted fields only.
+ * Whatever a view promises is checked here, for wanted fields only.  A child
+ * may be longer than its parent needs.  Types are no deeper than
+ * FLUSS_MAX_NESTING, so functions that follow them may call themselves.
  */
 #include "arrow.h"
 #include "error.h"
@@ -109,26 +111,36 @@ get_buffer(reading *r, int64_t i, fluss_bytes *bytes)
 		fluss_unpack(&r->unpacker, stored, bytes, r->err) : status;
 }
 
-/* Without NULLs the validity buffer is left alone, whatever it holds. */
+/* Length and NULLs that the node announces. */
 static fluss_status
-read_validity(reading *r, const position *at, fluss_column_view *view)
+read_node(reading *r, const position *at, const fluss_type *type,
+		  int64_t *length, int64_t *null_count)
 {
 	const uint8_t *node = r->message.nodes + at->node * 16;
-	int64_t		length = (int64_t) fluss_load_u64le(node);
-	int64_t		null_count = (int64_t) fluss_load_u64le(node + 8);
+
+	*length = (int64_t) fluss_load_u64le(node);
+	*null_count = (int64_t) fluss_load_u64le(node + 8);
+	if (*length < 0 || *length > INT32_MAX)
+		return malformed(r, type, "has an impossible length");
+	if (*null_count < 0 || *null_count > *length)
+		return malformed(r, type, "has an impossible count of nulls");
+	return FLUSS_OK;
+}
+
+/* Without NULLs the validity buffer is left alone, whatever it holds. */
+static fluss_status
+read_validity(reading *r, const position *at, int64_t null_count,
+			  fluss_column_view *view)
+{
 	fluss_bytes bits;
 	fluss_status status;
 
-	if (length != r->nrows)
-		return malformed(r, view->type, "has another length than the batch");
-	if (null_count < 0 || null_count > length)
-		return malformed(r, view->type, "has an impossible count of nulls");
 	if (null_count == 0)
 		return FLUSS_OK;
 	status = get_buffer(r, at->buffer, &bits);
 	if (status != FLUSS_OK)
 		return status;
-	if (bits.size < ((size_t) r->nrows + 7) / 8)
+	if (bits.size < ((size_t) view->length + 7) / 8)
 		return malformed(r, view->type, "has too short a validity buffer");
 	view->validity = bits.data;
 	return FLUSS_OK;
@@ -152,26 +164,37 @@ offsets_are_valid(const uint8_t *offsets, int32_t nrows, size_t data_size)
 	return !descends && (size_t) previous <= data_size;
 }
 
+/* There are as many as the view needs; what they say is not looked at. */
+static fluss_status
+read_offsets(reading *r, const position *at, fluss_column_view *view)
+{
+	/* what a field without values may leave out */
+	static const uint8_t no_offsets[4] = {0};
+	fluss_bytes offsets;
+	fluss_status status = get_buffer(r, at->buffer + 1, &offsets);
+
+	if (status != FLUSS_OK)
+		return status;
+	if (offsets.size == 0 && view->length == 0)
+		offsets = (fluss_bytes) {no_offsets, sizeof(no_offsets)};
+	if (offsets.size / 4 < (size_t) view->length + 1)
+		return malformed(r, view->type, "has too short an offsets buffer");
+	view->offsets = offsets.data;
+	return FLUSS_OK;
+}
+
 static fluss_status
 read_variable(reading *r, const position *at, fluss_column_view *view)
 {
-	/* what a batch without rows may leave out */
-	static const uint8_t no_offsets[4] = {0};
-	fluss_bytes offsets;
 	fluss_bytes data;
-	fluss_status status = get_buffer(r, at->buffer + 1, &offsets);
+	fluss_status status = read_offsets(r, at, view);
 
 	if (status == FLUSS_OK)
 		status = get_buffer(r, at->buffer + 2, &data);
 	if (status != FLUSS_OK)
 		return status;
-	if (offsets.size == 0 && r->nrows == 0)
-		offsets = (fluss_bytes) {no_offsets, sizeof(no_offsets)};
-	if (offsets.size / 4 < (size_t) r->nrows + 1)
-		return malformed(r, view->type, "has too short an offsets buffer");
-	if (!offsets_are_valid(offsets.data, r->nrows, data.size))
+	if (!offsets_are_valid(view->offsets, view->length, data.size))
 		return malformed(r, view->type, "has offsets that descend or leave its data");
-	view->offsets = offsets.data;
 	view->data = data.data;
 	return FLUSS_OK;
 }
@@ -180,8 +203,8 @@ static fluss_status
 read_fixed(reading *r, const position *at, fluss_column_view *view)
 {
 	size_t		wanted = view->type->id == FLUSS_BOOLEAN ?
-		((size_t) r->nrows + 7) / 8 :
-		(size_t) r->nrows * (size_t) fluss_arrow_width(view->type);
+		((size_t) view->length + 7) / 8 :
+		(size_t) view->length * (size_t) fluss_arrow_width(view->type);
 	fluss_bytes data;
 	fluss_status status = get_buffer(r, at->buffer + 1, &data);
 
@@ -193,24 +216,90 @@ read_fixed(reading *r, const position *at, fluss_column_view *view)
 	return FLUSS_OK;
 }
 
-static fluss_status
-read_field(reading *r, const position *at, const fluss_type *type,
-		   fluss_column_view *view)
-{
-	fluss_status status;
+static fluss_status read_field(reading *r, position at,
+							   const fluss_type *type,
+							   fluss_column_view *view);
 
-	memset(view, 0, sizeof(*view));
-	view->type = type;
-	view->length = r->nrows;
-	if (!fluss_type_is_scalar(type))
+/* The entries of a MAP are a struct that nothing is NULL in. */
+static fluss_status
+read_entries(reading *r, const position *at, const fluss_column_view *map,
+			 int64_t *length)
+{
+	int64_t		null_count;
+	fluss_status status = read_node(r, at, map->type, length, &null_count);
+
+	if (status == FLUSS_OK && null_count > 0)
+		return malformed(r, map->type, "has entries that are NULL");
+	return status;
+}
+
+static fluss_status
+read_nested(reading *r, position at, fluss_column_view *view)
+{
+	const fluss_type *type = view->type;
+	int32_t		n = type->nchildren;
+	fluss_column_view *children = fluss_arena_array(r->unpacker.arena,
+													(size_t) n,
+													sizeof(*children));
+	int64_t		needed = view->length;
+	fluss_status status = FLUSS_OK;
+
+	if (children == NULL)
+		return fluss_fail_memory(r->err);
+	/* nothing would bound the number of its values */
+	if (n == 0)
 		return fluss_fail(r->err, FLUSS_UNSUPPORTED,
-						  "values of type %s are not supported yet",
-						  fluss_type_kinds[type->id].sql_name);
-	status = read_validity(r, at, view);
+						  "a ROW without fields cannot be read");
+	if (type->id != FLUSS_ROW)
+		status = read_offsets(r, &at, view);
+	at.node += 1;
+	at.buffer += type->id == FLUSS_ROW ? 1 : 2;
+	if (status == FLUSS_OK && type->id == FLUSS_MAP)
+	{
+		status = read_entries(r, &at, view, &needed);
+		at.node += 1;
+		at.buffer += 1;
+	}
+	for (int32_t i = 0; i < n && status == FLUSS_OK; i++)
+	{
+		status = read_field(r, at, &type->children[i].type, &children[i]);
+		skip_field(&at, &type->children[i].type);
+		if (status == FLUSS_OK && type->id != FLUSS_ARRAY &&
+			children[i].length < needed)
+			return malformed(r, type, "has a child that is too short");
+	}
 	if (status != FLUSS_OK)
 		return status;
-	return fluss_arrow_is_variable(type) ? read_variable(r, at, view) :
-		read_fixed(r, at, view);
+	if (type->id == FLUSS_ARRAY)
+		needed = children[0].length;
+	if (type->id != FLUSS_ROW &&
+		!offsets_are_valid(view->offsets, view->length, (size_t) needed))
+		return malformed(r, type, "has offsets that descend or leave its child");
+	view->children = children;
+	return FLUSS_OK;
+}
+
+/* at stays: the caller skips the field. */
+static fluss_status
+read_field(reading *r, position at, const fluss_type *type,
+		   fluss_column_view *view)
+{
+	int64_t		length;
+	int64_t		null_count;
+	fluss_status status = read_node(r, &at, type, &length, &null_count);
+
+	if (status != FLUSS_OK)
+		return status;
+	memset(view, 0, sizeof(*view));
+	view->type = type;
+	view->length = (int32_t) length;
+	status = read_validity(r, &at, null_count, view);
+	if (status != FLUSS_OK)
+		return status;
+	if (!fluss_type_is_scalar(type))
+		return read_nested(r, at, view);
+	return fluss_arrow_is_variable(type) ? read_variable(r, &at, view) :
+		read_fixed(r, &at, view);
 }
 
 static fluss_status
@@ -234,8 +323,10 @@ read_fields(reading *r, const fluss_type *const *types, int ntypes,
 	{
 		if (want == NULL || want[i])
 		{
-			fluss_status status = read_field(r, &at, types[i], &views[i]);
+			fluss_status status = read_field(r, at, types[i], &views[i]);
 
+			if (status == FLUSS_OK && views[i].length != r->nrows)
+				status = malformed(r, types[i], "has another length than the batch");
 			if (status != FLUSS_OK)
 				return status;
 		}
@@ -266,119 +357,4 @@ fluss_arrow_read(fluss_arena *arena, const uint8_t *data, size_t size,
 	status = read_fields(&r, types, ntypes, want, views);
 	fluss_unpacker_free(&r.unpacker);
 	return status;
-}
-
-/* ---- views */
-
-void
-fluss_column_all_null(fluss_column_view *view, const fluss_type *type,
-					  int32_t nrows)
-{
-	memset(view, 0, sizeof(*view));
-	view->type = type;
-	view->length = nrows;
-	view->all_null = true;
-}
-
-static int64_t
-floor_divide(int64_t v, int64_t by)
-{
-	return v / by - (v % by < 0);
-}
-
-/* A number of seconds past all bounds stays past all bounds. */
-static int64_t
-seconds_to_millis(int64_t seconds)
-{
-	int64_t		millis;
-
-	if (__builtin_mul_overflow(seconds, 1000, &millis))
-		return seconds < 0 ? INT64_MIN : INT64_MAX;
-	return millis;
-}
-
-static void
-get_timestamp(int64_t raw, int digits, fluss_value *value)
-{
-	int64_t		per_milli = digits == 9 ? 1000000 : 1000;
-	int64_t		millis = raw;
-	int32_t		nanos = 0;
-
-	if (digits == 0)
-		millis = seconds_to_millis(raw);
-	else if (digits > 3)
-	{
-		int64_t		rest = raw % per_milli;
-
-		millis = floor_divide(raw, per_milli);
-		nanos = (int32_t) ((rest < 0 ? rest + per_milli : rest) *
-						   (1000000 / per_milli));
-	}
-	value->u.timestamp.millis = millis;
-	value->u.timestamp.nanos = nanos;
-}
-
-static int64_t
-get_time(const fluss_column_view *view, int32_t row)
-{
-	switch (fluss_type_digits(view->type))
-	{
-		case 0:
-			return (int64_t) fluss_column_int32(view, row) * 1000;
-		case 3:
-			return fluss_column_int32(view, row);
-		case 6:
-			return floor_divide(fluss_column_int64(view, row), 1000);
-		default:
-			return floor_divide(fluss_column_int64(view, row), 1000000);
-	}
-}
-
-void
-fluss_column_value(const fluss_column_view *view, int32_t row,
-				   fluss_value *value)
-{
-	value->is_null = fluss_column_is_null(view, row);
-	if (value->is_null)
-		return;
-	switch (view->type->id)
-	{
-		case FLUSS_BOOLEAN:
-			value->u.boolean = fluss_column_boolean(view, row);
-			break;
-		case FLUSS_TINYINT:
-			value->u.integer = fluss_column_int8(view, row);
-			break;
-		case FLUSS_SMALLINT:
-			value->u.integer = fluss_column_int16(view, row);
-			break;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-			value->u.integer = fluss_column_int32(view, row);
-			break;
-		case FLUSS_TIME:
-			value->u.integer = get_time(view, row);
-			break;
-		case FLUSS_BIGINT:
-			value->u.integer = fluss_column_int64(view, row);
-			break;
-		case FLUSS_FLOAT:
-			value->u.float4 = fluss_column_float4(view, row);
-			break;
-		case FLUSS_DOUBLE:
-			value->u.float8 = fluss_column_float8(view, row);
-			break;
-		case FLUSS_DECIMAL:
-			value->u.decimal.low = (uint64_t) fluss_column_int64(view, 2 * row);
-			value->u.decimal.high = fluss_column_int64(view, 2 * row + 1);
-			break;
-		case FLUSS_TIMESTAMP:
-		case FLUSS_TIMESTAMP_LTZ:
-			get_timestamp(fluss_column_int64(view, row),
-						  fluss_type_digits(view->type), value);
-			break;
-		default:
-			value->u.bytes = fluss_column_bytes(view, row);
-			break;
-	}
 }

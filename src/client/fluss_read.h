@@ -212,7 +212,8 @@ FLUSS_MUST_CHECK fluss_status fluss_lookup_nth_row(fluss_lookup *lookup,
 												   fluss_error *err);
 /*
  * Decodes the row of a slot into one value per requested column, columns
- * that its schema lacks as NULL.  Bytes live until reset.
+ * that its schema lacks as NULL.  Bytes live until reset, items of nested
+ * values until the next row is decoded.
  */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_row(fluss_lookup *lookup, int slot,
 											   bool *found,
@@ -253,8 +254,8 @@ FLUSS_MUST_CHECK fluss_status fluss_kvscan_open(fluss_client *client,
 												fluss_kvscan **scan,
 												fluss_error *err);
 /*
- * Gives the next row, or *end.  values as in fluss_lookup_row; bytes live
- * until the next call.
+ * Gives the next row, or *end.  values as in fluss_lookup_row; bytes and items
+ * of nested values live until the next call.
  */
 FLUSS_MUST_CHECK fluss_status fluss_kvscan_next(fluss_kvscan *scan, bool *end,
 												fluss_bucket_ref *bucket,

@@ -124,7 +124,11 @@ const char *fluss_table_property(const fluss_table *table, const char *key);
 
 /* SQL spelling of a type, e.g. "DECIMAL(10, 2) NOT NULL", cut to size bytes. */
 void fluss_type_print(const fluss_type *type, char *out, size_t size);
-/* Reads that spelling back, of scalar types only; any case. */
+/*
+ * Reads that spelling back, in any case; field names may do without quotes.
+ * The children of a nested type, at every depth, lie in one allocation of the
+ * host that starts at type->children and is the caller's to free.
+ */
 FLUSS_MUST_CHECK fluss_status fluss_type_from_text(const fluss_host *host,
 												   const char *text,
 												   fluss_type *type,

@@ -87,7 +87,8 @@ struct fluss_column_view
 								 * ARRAY and MAP */
 	const uint8_t *data;
 	const fluss_column_view *children;	/* ARRAY: the elements; MAP: keys,
-										 * values; ROW: one per field */
+										 * values; ROW: one per field, value i
+										 * of row i */
 };
 
 static inline bool

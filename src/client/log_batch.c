@@ -225,8 +225,6 @@ check_request(const request *r)
 		if (r->source[i] >= r->written->ncolumns)
 			return malformed(r->err, "It lacks a column of its schema.");
 		column = &r->written->columns[r->source[i]];
-		if (!fluss_type_is_scalar(&column->type))
-			return fluss_fail_nested(r->err, column->name, &column->type);
 		if (!fluss_type_same(&column->type, r->types[i]))
 			return fluss_fail(r->err, FLUSS_MALFORMED,
 							  "column \"%s\" has another type in schema %d",
@@ -320,8 +318,10 @@ check_fits(const fluss_column *column, const fluss_value *value,
 		   fluss_error *err)
 {
 	fluss_column stored = *column;
+	fluss_status status = FLUSS_OK;
+	int32_t		n;
 
-	switch (column->type.id)
+	switch (value->is_null ? FLUSS_BOOLEAN : column->type.id)
 	{
 		case FLUSS_TIME:
 		case FLUSS_TIMESTAMP:
@@ -330,6 +330,14 @@ check_fits(const fluss_column *column, const fluss_value *value,
 			return fluss_value_check(&stored, value, err);
 		case FLUSS_BINARY:
 			return fluss_value_check(column, value, err);
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			n = value->u.nested.n * (column->type.id == FLUSS_MAP ? 2 : 1);
+			for (int32_t i = 0; i < n && status == FLUSS_OK; i++)
+				status = check_fits(&column->type.children[i % column->type.nchildren],
+									&value->u.nested.items[i], err);
+			return status;
 		default:
 			return FLUSS_OK;
 	}
@@ -365,10 +373,19 @@ open_builder(const request *r, fluss_arrow_builder **builder)
 	return status;
 }
 
+/* What the records of a batch take turns in. */
+typedef struct row_scratch
+{
+	fluss_arena nested;			/* items of one row's nested values */
+	fluss_arrow_builder *builder;
+	bool	   *want;			/* by column of the written schema */
+	fluss_value *row;			/* the same */
+	fluss_value *picked;		/* those that are wanted, in their order */
+} row_scratch;
+
 static fluss_status
 add_record(const request *r, fluss_row_format format, fluss_reader *reader,
-		   fluss_arrow_builder *builder, fluss_value *row, fluss_value *picked,
-		   uint8_t *change_type)
+		   row_scratch *scratch, uint8_t *change_type)
 {
 	size_t		size = fluss_read_u32le(reader);
 	const uint8_t *record = fluss_read_bytes(reader, size);
@@ -378,20 +395,24 @@ add_record(const request *r, fluss_row_format format, fluss_reader *reader,
 	if (record == NULL || size < 1)
 		return malformed(r->err, "A record is longer than the batch.");
 	*change_type = record[0];
-	status = fluss_row_decode(format, r->written, record + 1, size - 1, row,
-							  r->err);
+	if (scratch->nested.blocks != NULL)
+		fluss_arena_reset(&scratch->nested);
+	status = fluss_row_decode(&scratch->nested, format, r->written,
+							  scratch->want, record + 1, size - 1,
+							  scratch->row, r->err);
 	for (int i = 0; i < r->nwanted && status == FLUSS_OK; i++)
 	{
 		if (r->source[i] < 0)
 			continue;
-		picked[n++] = row[r->source[i]];
+		scratch->picked[n++] = scratch->row[r->source[i]];
 		status = check_fits(&r->written->columns[r->source[i]],
-							&row[r->source[i]], r->err);
+							&scratch->row[r->source[i]], r->err);
 	}
 	if (status == FLUSS_OK)
-		status = fluss_arrow_builder_add(builder, picked, r->err);
+		status = fluss_arrow_builder_add(scratch->builder, scratch->picked,
+										 r->err);
 	if (status == FLUSS_OK &&
-		fluss_arrow_builder_memory(builder) > (size_t) r->max_bytes)
+		fluss_arrow_builder_memory(scratch->builder) > (size_t) r->max_bytes)
 		return fluss_fail(r->err, FLUSS_MEMORY_CAP,
 						  "a batch needs more memory than allowed");
 	return status;
@@ -418,16 +439,33 @@ copy_views(const request *r, fluss_arrow_builder *builder)
 }
 
 static fluss_status
+open_scratch(const request *r, row_scratch *scratch)
+{
+	size_t		ncolumns = (size_t) r->written->ncolumns;
+
+	fluss_arena_init(&scratch->nested, r->arena->host);
+	scratch->row = fluss_arena_array(r->arena, ncolumns, sizeof(fluss_value));
+	scratch->want = fluss_arena_array(r->arena, ncolumns, sizeof(bool));
+	scratch->picked = fluss_arena_array(r->arena, (size_t) r->nwanted,
+										sizeof(fluss_value));
+	if (scratch->row == NULL || scratch->want == NULL ||
+		scratch->picked == NULL)
+		return fluss_fail_memory(r->err);
+	for (int i = 0; i < r->nwanted; i++)
+	{
+		if (r->source[i] >= 0)
+			scratch->want[r->source[i]] = true;
+	}
+	return open_builder(r, &scratch->builder);
+}
+
+static fluss_status
 read_rows(const request *r, fluss_row_format format,
 		  const uint8_t **change_types)
 {
 	const fluss_log_batch *batch = r->batch;
-	size_t		ncolumns = (size_t) r->written->ncolumns;
-	fluss_value *row = fluss_arena_array(r->arena, ncolumns, sizeof(*row));
-	fluss_value *picked = fluss_arena_array(r->arena, (size_t) r->nwanted,
-											sizeof(*picked));
 	uint8_t    *changes = NULL;
-	fluss_arrow_builder *builder;
+	row_scratch scratch;
 	fluss_reader reader;
 	fluss_status status;
 
@@ -437,20 +475,20 @@ read_rows(const request *r, fluss_row_format format,
 	if ((size_t) batch->record_count > batch->records_size / 5)
 		return malformed(r->err, "It has fewer records than it says.");
 	changes = fluss_arena_alloc(r->arena, (size_t) batch->record_count);
-	if (row == NULL || picked == NULL || changes == NULL)
+	if (changes == NULL)
 		return fluss_fail_memory(r->err);
-	status = open_builder(r, &builder);
+	status = open_scratch(r, &scratch);
 	fluss_reader_init(&reader, batch->records, batch->records_size);
 	for (int32_t i = 0; i < batch->record_count && status == FLUSS_OK; i++)
-		status = add_record(r, format, &reader, builder, row, picked,
-							&changes[i]);
+		status = add_record(r, format, &reader, &scratch, &changes[i]);
+	fluss_arena_free(&scratch.nested);
 	if (status == FLUSS_OK && fluss_reader_left(&reader) > 0)
 		return malformed(r->err, "Bytes are left over after its last record.");
 	if (status == FLUSS_OK)
 		status = check_change_types(r, changes);
 	if (!batch->append_only)
 		*change_types = changes;
-	return status == FLUSS_OK ? copy_views(r, builder) : status;
+	return status == FLUSS_OK ? copy_views(r, scratch.builder) : status;
 }
 
 fluss_status

@@ -9,6 +9,12 @@
 
 #include "error.h"
 
+static void
+free_arena(void *arena)
+{
+	fluss_arena_free(arena);
+}
+
 fluss_status
 fluss_projector_init(fluss_projector *projector, fluss_client *client,
 					 fluss_table *table, fluss_arena *arena,
@@ -26,10 +32,12 @@ fluss_projector_init(fluss_projector *projector, fluss_client *client,
 	projector->arena = arena;
 	projector->ncolumns = ncolumns;
 	projector->projections = NULL;
+	fluss_arena_init(&projector->nested, arena->host);
 	projector->columns = fluss_arena_memdup(arena, columns,
 											(size_t) ncolumns *
 											sizeof(int32_t));
-	if (projector->columns == NULL)
+	if (projector->columns == NULL ||
+		!fluss_arena_on_reset(arena, free_arena, &projector->nested))
 		return fluss_fail_memory(err);
 	return FLUSS_OK;
 }
@@ -39,6 +47,7 @@ add_projection(fluss_projector *projector, int32_t schema_id,
 			   fluss_projection **result, fluss_error *err)
 {
 	fluss_projection *added;
+	bool	   *want;
 	fluss_status status;
 
 	added = fluss_arena_alloc0(projector->arena, sizeof(fluss_projection));
@@ -56,8 +65,16 @@ add_projection(fluss_projector *projector, int32_t schema_id,
 	added->row = fluss_arena_array(projector->arena,
 								   (size_t) added->schema->ncolumns,
 								   sizeof(fluss_value));
-	if (added->row == NULL)
+	want = fluss_arena_array(projector->arena,
+							 (size_t) added->schema->ncolumns, sizeof(bool));
+	if (added->row == NULL || want == NULL)
 		return fluss_fail_memory(err);
+	for (int i = 0; i < projector->ncolumns; i++)
+	{
+		if (added->source[i] >= 0)
+			want[added->source[i]] = true;
+	}
+	added->want = want;
 	added->next = projector->projections;
 	projector->projections = added;
 	*result = added;
@@ -93,10 +110,13 @@ fluss_projector_row(fluss_projector *projector, int32_t schema_id,
 	fluss_status status;
 
 	status = fluss_projector_find(projector, schema_id, &projection, err);
+	if (projector->nested.blocks != NULL)
+		fluss_arena_reset(&projector->nested);
 	if (status == FLUSS_OK)
-		status = fluss_row_decode(projector->table->kv_format,
-								  projection->schema, row, size,
-								  projection->row, err);
+		status = fluss_row_decode(&projector->nested,
+								  projector->table->kv_format,
+								  projection->schema, projection->want, row,
+								  size, projection->row, err);
 	if (status != FLUSS_OK)
 		return status;
 	for (int i = 0; i < projector->ncolumns; i++)

@@ -18,6 +18,7 @@ struct fluss_projection
 	const fluss_schema *schema;
 	const int32_t *source;		/* per wanted column: position, or -1 */
 	fluss_value *row;			/* scratch, one per column of the schema */
+	const bool *want;			/* by column of the schema */
 };
 
 typedef struct fluss_projector
@@ -28,9 +29,13 @@ typedef struct fluss_projector
 	const int32_t *columns;		/* positions in table->schema */
 	int			ncolumns;
 	fluss_projection *projections;
+	fluss_arena nested;			/* items of the last row's nested values */
 } fluss_projector;
 
-/* Copies columns into the arena; positions must exist. */
+/*
+ * Copies columns into the arena, which also frees what else the projector
+ * takes; positions must exist.  The projector must not move.
+ */
 FLUSS_MUST_CHECK fluss_status fluss_projector_init(fluss_projector *projector,
 												   fluss_client *client,
 												   fluss_table *table,
@@ -45,7 +50,7 @@ FLUSS_MUST_CHECK fluss_status fluss_projector_find(fluss_projector *projector,
 												   fluss_error *err);
 /*
  * Decodes a row of the table's KV format into one value per wanted column.
- * Bytes point into row.
+ * Bytes point into row; items of nested values live until the next row.
  */
 FLUSS_MUST_CHECK fluss_status fluss_projector_row(fluss_projector *projector,
 												  int32_t schema_id,

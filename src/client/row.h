@@ -1,6 +1,6 @@
 /*
  * row.h
- *	  Row encodings (compacted; others refused by name) and key encodings.
+ *	  Row encodings (COMPACTED and INDEXED) and key encodings.
  */
 #ifndef FLUSS_ROW_H
 #define FLUSS_ROW_H
@@ -11,8 +11,8 @@
 /*
  * Where each wanted column of a reader comes from in rows of one schema:
  * reader column columns[i] is schema column (*source)[i], or -1 when that
- * schema lacks it.  Made by matching column ids.  A wanted column of a nested
- * type is FLUSS_UNSUPPORTED; a type that changed under an id FLUSS_MALFORMED.
+ * schema lacks it.  Made by matching column ids.  A type that changed under an
+ * id is FLUSS_MALFORMED.
  */
 FLUSS_MUST_CHECK fluss_status fluss_column_mapping(fluss_arena *arena,
 												   const fluss_schema *reader,
@@ -24,12 +24,15 @@ FLUSS_MUST_CHECK fluss_status fluss_column_mapping(fluss_arena *arena,
 
 /*
  * Decodes one row of the format, written under the given schema, all columns
- * into values[0 .. schema->ncolumns).  Bytes point into data.  NOT NULL
- * columns always have a value whatever the null bit says.  A column of a
- * nested type gets its undecoded bytes.
+ * into values[0 .. schema->ncolumns).  Bytes point into data, items of nested
+ * values lie in the arena.  A nested column without want[i] is passed over and
+ * comes as NULL (want NULL: all are wanted).  NOT NULL columns of COMPACTED
+ * rows always have a value whatever the null bit says.
  */
-FLUSS_MUST_CHECK fluss_status fluss_row_decode(fluss_row_format format,
+FLUSS_MUST_CHECK fluss_status fluss_row_decode(fluss_arena *arena,
+											   fluss_row_format format,
 											   const fluss_schema *schema,
+											   const bool *want,
 											   const uint8_t *data, size_t size,
 											   fluss_value *values,
 											   fluss_error *err);
@@ -39,16 +42,68 @@ FLUSS_MUST_CHECK fluss_status fluss_row_encode(fluss_row_format format,
 											   const fluss_value *values,
 											   fluss_buf *out, fluss_error *err);
 
-/* What the two are made of for COMPACTED rows: see row_compacted.c. */
-FLUSS_MUST_CHECK fluss_status fluss_compacted_decode(const fluss_schema *schema,
+/*
+ * What these are made of, for rows and for values of type ROW.  Decoders give
+ * FLUSS_MALFORMED, with the column in *failed_at (-1: before the first, number
+ * of columns: behind the last), or FLUSS_OUT_OF_MEMORY.  The depth of types is
+ * limited where they are read, so all of this may call itself.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_fields_decode(fluss_arena *arena,
+												  fluss_row_format format,
+												  const fluss_column *columns,
+												  int32_t ncolumns,
+												  const bool *want,
+												  const uint8_t *data,
+												  size_t size,
+												  fluss_value *values,
+												  int32_t *failed_at);
+FLUSS_MUST_CHECK fluss_status fluss_fields_encode(fluss_row_format format,
+												  const fluss_column *columns,
+												  int32_t ncolumns,
+												  const fluss_value *values,
+												  fluss_buf *out,
+												  fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_compacted_decode(fluss_arena *arena,
+													 const fluss_column *columns,
+													 int32_t ncolumns,
+													 const bool *want,
 													 const uint8_t *data,
 													 size_t size,
 													 fluss_value *values,
-													 fluss_error *err);
-FLUSS_MUST_CHECK fluss_status fluss_compacted_encode(const fluss_schema *schema,
+													 int32_t *failed_at);
+FLUSS_MUST_CHECK fluss_status fluss_compacted_encode(const fluss_column *columns,
+													 int32_t ncolumns,
 													 const fluss_value *values,
 													 fluss_buf *out,
 													 fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_indexed_decode(fluss_arena *arena,
+												   const fluss_column *columns,
+												   int32_t ncolumns,
+												   const bool *want,
+												   const uint8_t *data,
+												   size_t size,
+												   fluss_value *values,
+												   int32_t *failed_at);
+FLUSS_MUST_CHECK fluss_status fluss_indexed_encode(const fluss_column *columns,
+												   int32_t ncolumns,
+												   const fluss_value *values,
+												   fluss_buf *out,
+												   fluss_error *err);
+/* The bytes of one ARRAY, MAP or ROW; the same statuses. */
+FLUSS_MUST_CHECK fluss_status fluss_nested_decode(fluss_arena *arena,
+												  fluss_row_format format,
+												  const fluss_type *type,
+												  const uint8_t *data,
+												  size_t size,
+												  fluss_value *value);
+/* Appends them; a failed out is for the caller to notice. */
+FLUSS_MUST_CHECK fluss_status fluss_nested_encode(fluss_row_format format,
+												  const fluss_column *column,
+												  const fluss_value *value,
+												  fluss_buf *out,
+												  fluss_error *err);
+/* FLUSS_NOT_NULL_VIOLATION of the column. */
+fluss_status fluss_fail_null(fluss_error *err, const char *name);
 /* Appends one value of a scalar type that is not NULL. */
 void fluss_compacted_put(fluss_buf *out, const fluss_type *type,
 						 const fluss_value *value);
@@ -56,8 +111,8 @@ void fluss_compacted_put(fluss_buf *out, const fluss_type *type,
 /*
  * Checks a value against its type: NULL, integer and decimal ranges, CHAR and
  * BINARY lengths, dates, times of day, timestamps (digits past the precision,
- * and what the 64-bit integer of an Arrow timestamp cannot hold).  The error
- * names the column, never the value.
+ * and what the 64-bit integer of an Arrow timestamp cannot hold), nested values
+ * with all that is in them.  The error names the column, never the value.
  */
 FLUSS_MUST_CHECK fluss_status fluss_value_check(const fluss_column *column,
 												const fluss_value *value,

@@ -15,7 +15,7 @@
  *	DECIMAL of more digits		varint size, then big-endian bytes
  *	TIMESTAMP(_LTZ) up to (3)	varint of 64-bit milliseconds
  *	TIMESTAMP(_LTZ) above		the same, then varint nanoseconds
- *	ARRAY, MAP, ROW				varint size, then bytes that are not decoded
+ *	ARRAY, MAP, ROW				varint size, then bytes: see row_nested.c
  *
  * Numbers are little endian, varints unsigned LEB128 without zigzag.  The null
  * bit of a NOT NULL column means nothing: its value is always there.
@@ -116,58 +116,62 @@ get_value(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 		case FLUSS_ARRAY:
 		case FLUSS_MAP:
 		case FLUSS_ROW:
+			/* for a nested type this is not all yet */
 			get_bytes(reader, value);
 			break;
 	}
 }
 
+/* What get_value left as bytes; NULL when nobody wants it. */
 static fluss_status
-fail_row(const fluss_schema *schema, int32_t column, fluss_error *err)
+get_nested(fluss_arena *arena, const fluss_type *type, bool wanted,
+		   fluss_value *value)
 {
-	char		spelling[128];
+	fluss_bytes bytes = value->u.bytes;
 
-	fluss_fail(err, FLUSS_MALFORMED, "row in COMPACTED format is malformed");
-	if (column < 0)
-		fluss_error_detail(err, "It ends within its null bitmap.");
-	else if (column == schema->ncolumns)
-		fluss_error_detail(err, "Bytes are left over after its last column.");
-	else
-	{
-		fluss_type_print(&schema->columns[column].type, spelling,
-						 sizeof(spelling));
-		fluss_error_detail(err, "Column \"%s\" does not hold a %s.",
-						   schema->columns[column].name, spelling);
-	}
-	return FLUSS_MALFORMED;
+	value->is_null = !wanted;
+	if (!wanted)
+		return FLUSS_OK;
+	return fluss_nested_decode(arena, FLUSS_FORMAT_COMPACTED, type,
+							   bytes.data, bytes.size, value);
 }
 
 fluss_status
-fluss_compacted_decode(const fluss_schema *schema, const uint8_t *data,
-					   size_t size, fluss_value *values, fluss_error *err)
+fluss_compacted_decode(fluss_arena *arena, const fluss_column *columns,
+					   int32_t ncolumns, const bool *want,
+					   const uint8_t *data, size_t size, fluss_value *values,
+					   int32_t *failed_at)
 {
 	fluss_reader reader;
 	const uint8_t *nulls;
 
+	*failed_at = -1;
 	fluss_reader_init(&reader, data, size);
-	nulls = fluss_read_bytes(&reader, ((size_t) schema->ncolumns + 7) / 8);
+	nulls = fluss_read_bytes(&reader, ((size_t) ncolumns + 7) / 8);
 	if (nulls == NULL)
-		return fail_row(schema, -1, err);
-	for (int32_t i = 0; i < schema->ncolumns; i++)
+		return FLUSS_MALFORMED;
+	for (int32_t i = 0; i < ncolumns; i++)
 	{
-		const fluss_type *type = &schema->columns[i].type;
+		const fluss_type *type = &columns[i].type;
+		fluss_status status = FLUSS_OK;
 
 		if (type->nullable && (nulls[i >> 3] & 1 << (i & 7)) != 0)
 		{
 			values[i].is_null = true;
 			continue;
 		}
+		*failed_at = i;
 		get_value(&reader, type, &values[i]);
 		if (reader.failed)
-			return fail_row(schema, i, err);
+			return FLUSS_MALFORMED;
+		if (!fluss_type_is_scalar(type))
+			status = get_nested(arena, type, want == NULL || want[i],
+								&values[i]);
+		if (status != FLUSS_OK)
+			return status;
 	}
-	if (fluss_reader_left(&reader) > 0)
-		return fail_row(schema, schema->ncolumns, err);
-	return FLUSS_OK;
+	*failed_at = ncolumns;
+	return fluss_reader_left(&reader) > 0 ? FLUSS_MALFORMED : FLUSS_OK;
 }
 
 /* ---- encoding */
@@ -252,31 +256,65 @@ fluss_compacted_put(fluss_buf *out, const fluss_type *type,
 		case FLUSS_ARRAY:
 		case FLUSS_MAP:
 		case FLUSS_ROW:
-			break;				/* refused before */
+			break;				/* not of a scalar type */
 	}
 }
 
+/* A nested value has its size before it, which is known afterwards. */
+static fluss_status
+put_nested(fluss_buf *out, const fluss_column *column,
+		   const fluss_value *value, fluss_error *err)
+{
+	size_t		start = out->size;
+	size_t		size;
+	size_t		moved;
+	fluss_status status = fluss_nested_encode(FLUSS_FORMAT_COMPACTED, column,
+											  value, out, err);
+
+	if (status != FLUSS_OK || out->failed)
+		return status;
+	size = out->size - start;
+	if (size > INT32_MAX)
+	{
+		out->failed = true;
+		return FLUSS_OK;
+	}
+	fluss_buf_varint32(out, (uint32_t) size);
+	if (!out->failed)
+	{
+		uint8_t		prefix[5];
+
+		moved = out->size - start - size;
+		memcpy(prefix, out->data + start + size, moved);
+		memmove(out->data + start + moved, out->data + start, size);
+		memcpy(out->data + start, prefix, moved);
+	}
+	return FLUSS_OK;
+}
+
 fluss_status
-fluss_compacted_encode(const fluss_schema *schema, const fluss_value *values,
-					   fluss_buf *out, fluss_error *err)
+fluss_compacted_encode(const fluss_column *columns, int32_t ncolumns,
+					   const fluss_value *values, fluss_buf *out,
+					   fluss_error *err)
 {
 	size_t		start = out->size;
 
-	fluss_buf_append_zeros(out, ((size_t) schema->ncolumns + 7) / 8);
-	for (int32_t i = 0; i < schema->ncolumns && !out->failed; i++)
+	fluss_buf_append_zeros(out, ((size_t) ncolumns + 7) / 8);
+	for (int32_t i = 0; i < ncolumns && !out->failed; i++)
 	{
-		const fluss_column *column = &schema->columns[i];
+		const fluss_column *column = &columns[i];
+		fluss_status status = FLUSS_OK;
 
 		if (values[i].is_null && column->type.nullable)
 			out->data[start + (size_t) i / 8] |= (uint8_t) (1 << (i & 7));
 		else if (values[i].is_null)
-			return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
-							  "null value in column \"%s\" violates its NOT NULL",
-							  column->name);
+			return fluss_fail_null(err, column->name);
 		else if (!fluss_type_is_scalar(&column->type))
-			return fluss_fail_nested(err, column->name, &column->type);
+			status = put_nested(out, column, &values[i], err);
 		else
 			fluss_compacted_put(out, &column->type, &values[i]);
+		if (status != FLUSS_OK)
+			return status;
 	}
 	return out->failed ? fluss_fail_memory(err) : FLUSS_OK;
 }

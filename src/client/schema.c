@@ -133,10 +133,12 @@ static fluss_status
 parse_row_field(context *ctx, const json_t *json, int depth,
 				fluss_column *field)
 {
+	const json_t *id = json_object_get(json, "field_id");
 	fluss_status status = get_string(ctx, json, "name", &field->name);
 
 	if (status == FLUSS_OK)
 		status = get_comment(ctx, json, "description", &field->comment);
+	field->id = is_int32(id) ? (int32_t) json_integer_value(id) : -1;
 	if (status == FLUSS_OK)
 		status = parse_type(ctx, json_object_get(json, "field_type"), depth,
 							&field->type);
@@ -174,6 +176,9 @@ parse_children(context *ctx, const json_t *json, int depth, fluss_type *type)
 		status = parse_type(ctx, json_object_get(json, members[first + i][0]),
 							depth + 1, &children[i].type);
 	}
+	/* as the server takes it */
+	if (type->id == FLUSS_MAP)
+		children[0].type.nullable = false;
 	type->nchildren = (int32_t) n;
 	type->children = children;
 	return status;
@@ -188,9 +193,9 @@ parse_type(context *ctx, const json_t *json, int depth, fluss_type *type)
 
 	if (name == NULL)
 		return malformed(ctx, "Expected a data type with a string \"type\".");
-	if (depth > FLUSS_MAX_TYPE_DEPTH)
+	if (depth > FLUSS_MAX_NESTING)
 		return malformed(ctx, "A data type is nested more than %d deep.",
-						 FLUSS_MAX_TYPE_DEPTH);
+						 FLUSS_MAX_NESTING);
 	if (nullable != NULL && !json_is_boolean(nullable))
 		return malformed(ctx, "Expected a boolean \"nullable\".");
 	while (id <= FLUSS_ROW && strcmp(fluss_type_kinds[id].json_name, name) != 0)

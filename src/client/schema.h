@@ -26,9 +26,6 @@ typedef struct fluss_type_kind
 
 extern const fluss_type_kind fluss_type_kinds[FLUSS_ROW + 1];
 
-/* Deeper nesting is refused, in JSON and in SQL spelling. */
-#define FLUSS_MAX_TYPE_DEPTH 32
-
 /*
  * Reads schema JSON (GET_TABLE_SCHEMA).  Everything is allocated in the arena.
  * Column ids that are absent are given by position.
@@ -70,16 +67,19 @@ FLUSS_MUST_CHECK fluss_status fluss_type_parse(fluss_arena *arena,
 											   const char *text,
 											   fluss_type *type,
 											   fluss_error *err);
-/* True when lengths, precisions and scales are within their bounds. */
+/*
+ * True when lengths, precisions and scales are within their bounds, at every
+ * depth, and that is no more than FLUSS_MAX_NESTING.
+ */
 bool fluss_type_is_valid(const fluss_type *type);
 /*
  * True when values of one are stored like values of the other: ids, arguments
  * and children are equal, whatever is NOT NULL and however fields are called.
  */
 bool fluss_type_same(const fluss_type *a, const fluss_type *b);
-/* True when values can be read and written (no nested types yet). */
+/* True when it is not ARRAY, MAP or ROW. */
 bool fluss_type_is_scalar(const fluss_type *type);
-/* FLUSS_UNSUPPORTED, naming the column and its type. */
+/* FLUSS_UNSUPPORTED, naming the key column and its type. */
 fluss_status fluss_fail_nested(fluss_error *err, const char *name,
 							   const fluss_type *type);
 /* Position of the column with this id or name, or -1. */

@@ -2,8 +2,9 @@
  * table_json.c
  *	  Writing table descriptor JSON and database JSON (layout: schema.c).
  *
- * Column ids are left to the server.  Primary key columns are written NOT
- * NULL, as the server makes them so.  A bucket count needs a bucket key beside
+ * Ids are given as the Java client does: one after the other, a column's before
+ * those of the ROW fields in it.  Primary key columns are written NOT NULL, as
+ * the server makes them so.  A bucket count needs a bucket key beside
  * it: the default one is spelled out then.
  *
  * jansson's setters take a missing value as a failure, so a tree is built
@@ -80,7 +81,7 @@ check_columns(const fluss_table_spec *spec, fluss_error *err)
 							  "column \"%s\" is given twice", name);
 		if (!fluss_type_is_valid(&spec->columns[i].type))
 			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
-							  "the type of column \"%s\" has a length, precision or scale out of bounds",
+							  "the type of column \"%s\" has a length, precision or scale out of bounds, or is nested too deep",
 							  name);
 	}
 	return FLUSS_OK;
@@ -182,6 +183,7 @@ check_spec(const fluss_table_spec *spec, fluss_error *err)
 typedef struct builder
 {
 	bool		failed;			/* no memory, or text that is not UTF-8 */
+	int32_t		next_id;		/* of a column or field */
 } builder;
 
 static void
@@ -231,6 +233,7 @@ fields_json(builder *b, const fluss_type *row)
 		json_t	   *object = new_object();
 
 		set(b, object, "name", json_string(field->name));
+		set(b, object, "field_id", json_integer(b->next_id++));
 		set(b, object, "field_type",
 			type_json(b, &field->type, field->type.nullable));
 		if (field->comment != NULL)
@@ -284,6 +287,7 @@ schema_json(builder *b, const fluss_table_spec *spec)
 		json_t	   *entry = new_object();
 
 		set(b, entry, "name", json_string(column->name));
+		set(b, entry, "id", json_integer(b->next_id++));
 		set(b, entry, "data_type",
 			type_json(b, &column->type, column->type.nullable && !in_key));
 		if (column->comment != NULL)
@@ -292,6 +296,7 @@ schema_json(builder *b, const fluss_table_spec *spec)
 	}
 	set(b, object, "version", json_integer(1));
 	set(b, object, "columns", columns);
+	set(b, object, "highest_field_id", json_integer(b->next_id - 1));
 	if (spec->nprimary_key > 0)
 		set(b, object, "primary_key",
 			names_json(b, spec->primary_key, spec->nprimary_key));
@@ -367,7 +372,7 @@ fluss_status
 fluss_table_spec_json(const fluss_host *host, const fluss_table_spec *spec,
 					  fluss_buf *out, fluss_error *err)
 {
-	builder		b = {false};
+	builder		b = {false, 0};
 	fluss_status status = check_spec(spec, err);
 
 	if (status != FLUSS_OK)
@@ -379,7 +384,7 @@ fluss_status
 fluss_database_json(const fluss_host *host, const char *comment,
 					fluss_buf *out, fluss_error *err)
 {
-	builder		b = {false};
+	builder		b = {false, 0};
 	json_t	   *object = new_object();
 
 	set(&b, object, "version", json_integer(1));

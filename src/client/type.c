@@ -56,24 +56,36 @@ fluss_fail_nested(fluss_error *err, const char *name, const fluss_type *type)
 
 	fluss_type_print(type, spelling, sizeof(spelling));
 	fluss_fail(err, FLUSS_UNSUPPORTED,
-			   "column \"%s\" has a nested type, which is not supported yet",
-			   name);
+			   "key column \"%s\" has a nested type", name);
 	fluss_error_detail(err, "The type of the column is %s.", spelling);
 	return FLUSS_UNSUPPORTED;
 }
 
-bool
-fluss_type_is_valid(const fluss_type *type)
+static bool
+is_valid(const fluss_type *type, int depth)
 {
 	const fluss_type_kind *kind = &fluss_type_kinds[type->id];
 	int32_t		argument = kind->has_length ? type->length : type->precision;
 
+	if (depth > FLUSS_MAX_NESTING)
+		return false;
+	for (int32_t i = 0; i < type->nchildren; i++)
+	{
+		if (!is_valid(&type->children[i].type, depth + 1))
+			return false;
+	}
 	if (!kind->has_length && !kind->has_precision)
 		return true;
 	if (argument < kind->min_argument || argument > kind->max_argument)
 		return false;
 	return !kind->has_scale ||
 		(type->scale >= 0 && type->scale <= type->precision);
+}
+
+bool
+fluss_type_is_valid(const fluss_type *type)
+{
+	return is_valid(type, 0);
 }
 
 bool
@@ -345,6 +357,9 @@ parse_children(parser *p, int depth, fluss_type *type)
 			 take_char(p, ','));
 	if (type->id != FLUSS_ROW && type->nchildren < wanted)
 		return fail_parse(p, "\",\"");
+	/* as the server takes it */
+	if (type->id == FLUSS_MAP)
+		((fluss_column *) type->children)[0].type.nullable = false;
 	return take_char(p, '>') ? FLUSS_OK : fail_parse(p, "\">\"");
 }
 
@@ -355,7 +370,7 @@ parse_type(parser *p, int depth, fluss_type *type)
 	int			id = 0;
 
 	memset(type, 0, sizeof(*type));
-	if (depth > FLUSS_MAX_TYPE_DEPTH)
+	if (depth > FLUSS_MAX_NESTING)
 		return fail_parse(p, "less nesting");
 	/* the JSON name of INT is the alias one meets */
 	while (id <= FLUSS_ROW &&

@@ -226,30 +226,71 @@ check_by_type(const fluss_type *type, const fluss_value *value)
 	}
 }
 
+/*
+ * A value, and all that is in it.  *at is the type that complains: that of a
+ * NULL, or of the value that does not fit.
+ */
+static complaint
+check_deep(const fluss_type *type, const fluss_value *value,
+		   const fluss_type **at)
+{
+	int32_t		per_entry = type->id == FLUSS_MAP ? 2 : 1;
+	complaint	found = fine;
+
+	*at = type;
+	if (value->is_null)
+		return type->nullable ? fine :
+			complain(FLUSS_NOT_NULL_VIOLATION, "is NULL");
+	if (fluss_type_is_scalar(type))
+		return check_by_type(type, value);
+	if (value->u.nested.n < 0 || value->u.nested.n > INT32_MAX / per_entry ||
+		(type->id == FLUSS_ROW && value->u.nested.n != type->nchildren))
+		return complain(FLUSS_INVALID_ARGUMENT,
+						"has a wrong number of items");
+	for (int32_t i = 0; i < value->u.nested.n * per_entry &&
+		 found.status == FLUSS_OK; i++)
+	{
+		int32_t		child = type->id == FLUSS_ROW ? i : i % per_entry;
+
+		found = check_deep(&type->children[child].type,
+						   &value->u.nested.items[i], at);
+	}
+	return found;
+}
+
+static void
+tell_types(fluss_error *err, const fluss_type *type, const fluss_type *at)
+{
+	char		spelling[128];
+	char		inner[128];
+
+	fluss_type_print(type, spelling, sizeof(spelling));
+	fluss_type_print(at, inner, sizeof(inner));
+	if (at == type)
+		fluss_error_detail(err, "The Fluss type of the column is %s.", spelling);
+	else
+		fluss_error_detail(err, "The Fluss type of the column is %s, of the part %s.",
+						   spelling, inner);
+}
+
 fluss_status
 fluss_value_check(const fluss_column *column, const fluss_value *value,
 				  fluss_error *err)
 {
-	char		spelling[128];
-	complaint	found;
+	const fluss_type *at;
+	complaint	found = check_deep(&column->type, value, &at);
 
-	if (value->is_null)
-	{
-		if (column->type.nullable)
-			return FLUSS_OK;
-		return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
-						  "null value in column \"%s\" violates its NOT NULL",
-						  column->name);
-	}
-	if (!fluss_type_is_scalar(&column->type))
-		return fluss_fail_nested(err, column->name, &column->type);
-	found = check_by_type(&column->type, value);
 	if (found.status == FLUSS_OK)
 		return FLUSS_OK;
-	fluss_fail(err, found.status, "value for column \"%s\" %s",
-			   column->name, found.text);
-	fluss_type_print(&column->type, spelling, sizeof(spelling));
-	fluss_error_detail(err, "The Fluss type of the column is %s.", spelling);
+	if (at == &column->type && value->is_null)
+		return fluss_fail_null(err, column->name);
+	if (at == &column->type)
+		fluss_fail(err, found.status, "value for column \"%s\" %s",
+				   column->name, found.text);
+	else
+		fluss_fail(err, found.status, "a part of the value for column \"%s\" %s",
+				   column->name, found.text);
+	tell_types(err, &column->type, at);
 	return found.status;
 }
 
@@ -302,8 +343,6 @@ fluss_column_mapping(fluss_arena *arena, const fluss_schema *reader,
 		const fluss_column *column = &reader->columns[columns[i]];
 		int32_t		found = find_column(written, columns[i], column->id);
 
-		if (!fluss_type_is_scalar(&column->type))
-			return fluss_fail_nested(err, column->name, &column->type);
 		/* a changed type would make one kind of value be read as another */
 		if (found >= 0 &&
 			!fluss_type_same(&column->type, &written->columns[found].type))

@@ -27,19 +27,6 @@ check_table(const fluss_table *table, fluss_error *err)
 						  table->database, table->name,
 						  table->log_format == FLUSS_FORMAT_INDEXED ?
 						  "INDEXED" : "COMPACTED");
-	if (table->schema->nprimary_key > 0 &&
-		table->kv_format != FLUSS_FORMAT_COMPACTED)
-		return fluss_fail(err, FLUSS_UNSUPPORTED,
-						  "cannot write to table \"%s.%s\": its KV format is INDEXED",
-						  table->database, table->name);
-	for (int i = 0; i < table->schema->ncolumns; i++)
-	{
-		if (!fluss_type_is_scalar(&table->schema->columns[i].type))
-			return fluss_fail(err, FLUSS_UNSUPPORTED,
-							  "cannot write to table \"%s.%s\": the type of column \"%s\" is not supported yet",
-							  table->database, table->name,
-							  table->schema->columns[i].name);
-	}
 	return fluss_refuse_partitioned(table, err);
 }
 

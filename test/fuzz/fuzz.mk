@@ -11,8 +11,9 @@ FUZZ_CFLAGS = -std=gnu11 -g -O2 $(WARNINGS) -Isrc/client -Itest/fuzz \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	$(shell $(PKG_CONFIG) --cflags $(CLIENT_LIBS) 2>/dev/null)
 FUZZ_SRCS = test/fuzz/targets.c test/fuzz/main.c $(addprefix src/client/,\
-	arena.c arrow_codec.c arrow_ipc.c arrow_read.c arrow_write.c buf.c error.c \
-	hash.c kv_batch.c log_batch.c row.c row_compacted.c schema.c type.c value.c)
+	arena.c arrow_codec.c arrow_ipc.c arrow_read.c arrow_write.c buf.c column.c error.c \
+	hash.c kv_batch.c log_batch.c row.c row_compacted.c \
+	row_indexed.c row_nested.c schema.c type.c value.c)
 
 build/fuzz/%: $(FUZZ_SRCS) $(wildcard src/client/*.h test/fuzz/*.h)
 	@mkdir -p $(@D)

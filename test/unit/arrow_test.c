@@ -385,22 +385,6 @@ test_wrong_schema(void **unused)
 	fluss_arena_free(&arena);
 }
 
-static void
-test_nested_is_refused(void **unused)
-{
-	fluss_arena arena;
-	fluss_error err;
-	const fluss_type *type;
-	fluss_arrow_builder *builder;
-
-	fluss_arena_init(&arena, test_host());
-	type = &test_schema(&arena, "ROW<a MAP<INT, INT>>")->columns[0].type;
-	assert_int_equal(fluss_arrow_builder_open(test_host(), &type, 1, &builder,
-											  &err), FLUSS_UNSUPPORTED);
-	fluss_arena_free(&arena);
-	assert_int_equal(test_host_live_blocks(), 0);
-}
-
 /* Seconds that are no milliseconds any more stay out of all bounds. */
 static void
 test_hostile_seconds(void **unused)
@@ -477,7 +461,6 @@ main(void)
 		cmocka_unit_test(test_lz4_blocks),
 		cmocka_unit_test(test_empty_buffer_of_java),
 		cmocka_unit_test(test_wrong_schema),
-		cmocka_unit_test(test_nested_is_refused),
 		cmocka_unit_test(test_hostile_seconds),
 		cmocka_unit_test(test_no_memory),
 	};

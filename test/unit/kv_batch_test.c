@@ -24,8 +24,8 @@ find_vector(const json_t *vectors, const char *name)
 
 /* Key and, unless it is a delete, row of "(k, v)". */
 static void
-add_record(fluss_arena *arena, fluss_buf *out, const fluss_schema *schema,
-		   const char *text, bool delete)
+add_record(fluss_arena *arena, fluss_buf *out, fluss_row_format format,
+		   const fluss_schema *schema, const char *text, bool delete)
 {
 	const int32_t key_column = 0;
 	fluss_value *values = test_row(arena, schema, text);
@@ -37,8 +37,7 @@ add_record(fluss_arena *arena, fluss_buf *out, const fluss_schema *schema,
 	fluss_buf_init(&row, test_host());
 	assert_fluss_ok(fluss_key_encode(FLUSS_KEY_COMPACTED, schema, &key_column,
 									 1, values, &key, &err), &err);
-	assert_fluss_ok(fluss_row_encode(FLUSS_FORMAT_COMPACTED, schema, values,
-									 &row, &err), &err);
+	assert_fluss_ok(fluss_row_encode(format, schema, values, &row, &err), &err);
 	fluss_kv_batch_add(out, key.data, key.size, delete ? NULL : row.data,
 					   row.size);
 	fluss_buf_free(&key);
@@ -46,10 +45,10 @@ add_record(fluss_arena *arena, fluss_buf *out, const fluss_schema *schema,
 }
 
 static void
-test_kv_batch_of_java(void **unused)
+check_kv_batch(const char *name, fluss_row_format format)
 {
 	json_t	   *vectors = test_vectors("kv_batches.json");
-	const json_t *vector = find_vector(vectors, "kv_compacted");
+	const json_t *vector = find_vector(vectors, name);
 	fluss_arena arena;
 	fluss_buf	out;
 	const fluss_schema *schema;
@@ -60,9 +59,9 @@ test_kv_batch_of_java(void **unused)
 	fluss_buf_init(&out, test_host());
 	schema = test_schema(&arena, test_string(vector, "types"));
 	fluss_kv_batch_begin(&out, 1);
-	add_record(&arena, &out, schema, "(1, one)", false);
-	add_record(&arena, &out, schema, "(2, null)", false);
-	add_record(&arena, &out, schema, "(300, null)", true);
+	add_record(&arena, &out, format, schema, "(1, one)", false);
+	add_record(&arena, &out, format, schema, "(2, null)", false);
+	add_record(&arena, &out, format, schema, "(300, null)", true);
 	fluss_kv_batch_finish(&out, -1, -1, 3);
 	assert_false(out.failed);
 	test_same_bytes(out.data, out.size, expected, size);
@@ -77,6 +76,13 @@ test_kv_batch_of_java(void **unused)
 	fluss_arena_free(&arena);
 	json_decref(vectors);
 	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+static void
+test_kv_batch_of_java(void **unused)
+{
+	check_kv_batch("kv_compacted", FLUSS_FORMAT_COMPACTED);
+	check_kv_batch("kv_indexed", FLUSS_FORMAT_INDEXED);
 }
 
 static void
@@ -119,10 +125,10 @@ read_values(const uint8_t *data, size_t size, int *n)
 }
 
 static void
-test_value_batch_of_java(void **unused)
+check_value_batch(const char *name, fluss_row_format format)
 {
 	json_t	   *vectors = test_vectors("kv_batches.json");
-	const json_t *vector = find_vector(vectors, "value_record_batch_compacted");
+	const json_t *vector = find_vector(vectors, name);
 	fluss_arena arena;
 	fluss_value_batch batch;
 	fluss_error err;
@@ -147,7 +153,7 @@ test_value_batch_of_java(void **unused)
 											   &row_size, &err), &err);
 		assert_false(end);
 		assert_int_equal(schema_id, 1);
-		assert_fluss_ok(fluss_row_decode(FLUSS_FORMAT_COMPACTED, schema, row,
+		assert_fluss_ok(fluss_row_decode(&arena, format, schema, NULL, row,
 										 row_size, values, &err), &err);
 		test_same_value(&schema->columns[0], &values[0], &expected[0]);
 		test_same_value(&schema->columns[1], &values[1], &expected[1]);
@@ -161,10 +167,52 @@ test_value_batch_of_java(void **unused)
 }
 
 static void
-test_damaged_value_batch(void **unused)
+test_value_batch_of_java(void **unused)
+{
+	check_value_batch("value_record_batch_compacted", FLUSS_FORMAT_COMPACTED);
+	check_value_batch("value_record_batch_indexed", FLUSS_FORMAT_INDEXED);
+}
+
+/* What a lookup gives: a schema id, a row. */
+static void
+check_lookup_value(const char *name, fluss_row_format format)
 {
 	json_t	   *vectors = test_vectors("kv_batches.json");
-	const json_t *vector = find_vector(vectors, "value_record_batch_compacted");
+	fluss_arena arena;
+	fluss_error err;
+	const fluss_schema *schema;
+	fluss_value values[2];
+	fluss_value *expected;
+	uint8_t    *bytes;
+	size_t		size = test_hex(test_string(find_vector(vectors, name), "hex"),
+								&bytes);
+
+	fluss_error_init(&err);
+	fluss_arena_init(&arena, test_host());
+	schema = test_schema(&arena, "ROW<k INT NOT NULL, v STRING>");
+	expected = test_row(&arena, schema, "(1, one)");
+	assert_int_equal(fluss_load_u16le(bytes), 1);
+	assert_fluss_ok(fluss_row_decode(&arena, format, schema, NULL, bytes + 2,
+									 size - 2, values, &err), &err);
+	test_same_value(&schema->columns[0], &values[0], &expected[0]);
+	test_same_value(&schema->columns[1], &values[1], &expected[1]);
+	free(bytes);
+	fluss_arena_free(&arena);
+	json_decref(vectors);
+}
+
+static void
+test_lookup_value_of_java(void **unused)
+{
+	check_lookup_value("lookup_value_compacted", FLUSS_FORMAT_COMPACTED);
+	check_lookup_value("lookup_value_indexed", FLUSS_FORMAT_INDEXED);
+}
+
+static void
+check_damaged(const char *name)
+{
+	json_t	   *vectors = test_vectors("kv_batches.json");
+	const json_t *vector = find_vector(vectors, name);
 	uint8_t    *bytes;
 	size_t		size = test_hex(test_string(vector, "hex"), &bytes);
 	int			n;
@@ -200,6 +248,13 @@ test_damaged_value_batch(void **unused)
 	json_decref(vectors);
 }
 
+static void
+test_damaged_value_batch(void **unused)
+{
+	check_damaged("value_record_batch_compacted");
+	check_damaged("value_record_batch_indexed");
+}
+
 int
 main(void)
 {
@@ -207,6 +262,7 @@ main(void)
 		cmocka_unit_test(test_kv_batch_of_java),
 		cmocka_unit_test(test_kv_batch_without_memory),
 		cmocka_unit_test(test_value_batch_of_java),
+		cmocka_unit_test(test_lookup_value_of_java),
 		cmocka_unit_test(test_damaged_value_batch),
 	};
 

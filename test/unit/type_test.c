@@ -54,9 +54,9 @@ test_spellings(void **unused)
 				   "TIMESTAMP_LTZ(3) NOT NULL");
 	check_spelling("array<string not null>", "ARRAY<STRING NOT NULL>");
 	check_spelling("map<string, array<int>> not null",
-				   "MAP<STRING, ARRAY<INT>> NOT NULL");
+				   "MAP<STRING NOT NULL, ARRAY<INT>> NOT NULL");
 	check_spelling("row<a int, `b c` map<int,int>, d char(2), e date, f bytes>",
-				   "ROW<`a` INT, `b c` MAP<INT, INT>, `d` CHAR(2), `e` DATE, `f` BYTES>");
+				   "ROW<`a` INT, `b c` MAP<INT NOT NULL, INT>, `d` CHAR(2), `e` DATE, `f` BYTES>");
 }
 
 static void

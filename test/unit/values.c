@@ -67,16 +67,72 @@ parse_bytes(fluss_arena *arena, const char *text, fluss_value *value)
 	free(bytes);
 }
 
+/*
+ * End of the item at text: the next separator or closing bracket that no
+ * bracket encloses.
+ */
+static char *
+item_end(char *text, const char *separator)
+{
+	int			depth = 0;
+
+	for (;; text++)
+	{
+		if (depth == 0 && (strchr(")]}", *text) != NULL ||
+						   strncmp(text, separator, strlen(separator)) == 0))
+			return text;
+		if (strchr("([{", *text) != NULL)
+			depth++;
+		else if (strchr(")]}", *text) != NULL)
+			depth--;
+	}
+}
+
+static void parse_value(fluss_arena *arena, const fluss_type *type,
+						const char *text, fluss_value *value);
+
+/* [a, b], {k: v, k: v}, (a, b) */
+static void
+parse_nested(fluss_arena *arena, const fluss_type *type, const char *text,
+			 fluss_value *value)
+{
+	char	   *item = fluss_arena_strdup(arena, text);
+	fluss_value *items = fluss_arena_array(arena, 64, sizeof(fluss_value));
+	int			n = 0;
+	bool		more = item[1] == '\0' || strchr("]})", item[1]) == NULL;
+
+	assert_non_null(items);
+	for (item++; more; n++)
+	{
+		bool		is_key = type->id == FLUSS_MAP && n % 2 == 0;
+		char	   *end = item_end(item, is_key ? ": " : ", ");
+
+		assert_in_range(n, 0, 63);
+		more = strchr(")]}", *end) == NULL;
+		*end = '\0';
+		parse_value(arena, &type->children[n % type->nchildren].type, item,
+					&items[n]);
+		item = end + 2;
+	}
+	value->u.nested.items = n > 0 ? items : NULL;
+	value->u.nested.n = type->id == FLUSS_MAP ? n / 2 : n;
+}
+
 static void
 parse_value(fluss_arena *arena, const fluss_type *type, const char *text,
 			fluss_value *value)
 {
 	memset(value, 0, sizeof(*value));
-	value->is_null = strcmp(text, "null") == 0 || !fluss_type_is_scalar(type);
+	value->is_null = strcmp(text, "null") == 0;
 	if (value->is_null)
 		return;
 	switch (type->id)
 	{
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			parse_nested(arena, type, text, value);
+			break;
 		case FLUSS_BOOLEAN:
 			value->u.boolean = strcmp(text, "true") == 0;
 			break;
@@ -108,24 +164,6 @@ parse_value(fluss_arena *arena, const fluss_type *type, const char *text,
 	}
 }
 
-/* End of the item at text: the next ", " or ")" that no bracket encloses. */
-static char *
-item_end(char *text)
-{
-	int			depth = 0;
-
-	for (;; text++)
-	{
-		if (strchr("([{", *text) != NULL && *text != '\0')
-			depth++;
-		else if (depth == 0 && (*text == ')' || strncmp(text, ", ", 2) == 0))
-			return text;
-		else if (strchr(")]}", *text) != NULL && *text != '\0')
-			depth--;
-		assert_int_not_equal(*text, '\0');
-	}
-}
-
 fluss_value *
 test_row(fluss_arena *arena, const fluss_schema *schema, const char *text)
 {
@@ -138,7 +176,7 @@ test_row(fluss_arena *arena, const fluss_schema *schema, const char *text)
 	assert_int_equal(*item++, '(');
 	for (int32_t i = 0; i < schema->ncolumns; i++)
 	{
-		char	   *end = item_end(item);
+		char	   *end = item_end(item, ", ");
 
 		assert_int_equal(*end == ')', i == schema->ncolumns - 1);
 		*end = '\0';
@@ -150,11 +188,32 @@ test_row(fluss_arena *arena, const fluss_schema *schema, const char *text)
 
 /* ---- comparing */
 
+static bool same_or_null(const fluss_type *type, const fluss_value *a,
+						 const fluss_value *b);
+
+static bool
+same_items(const fluss_type *type, const fluss_value *a, const fluss_value *b)
+{
+	int32_t		n = a->u.nested.n * (type->id == FLUSS_MAP ? 2 : 1);
+
+	if (a->u.nested.n != b->u.nested.n)
+		return false;
+	for (int32_t i = 0; i < n; i++)
+		if (!same_or_null(&type->children[i % type->nchildren].type,
+						  &a->u.nested.items[i], &b->u.nested.items[i]))
+			return false;
+	return true;
+}
+
 static bool
 same(const fluss_type *type, const fluss_value *a, const fluss_value *b)
 {
 	switch (type->id)
 	{
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			return same_items(type, a, b);
 		case FLUSS_BOOLEAN:
 			return a->u.boolean == b->u.boolean;
 		case FLUSS_FLOAT:
@@ -181,14 +240,20 @@ same(const fluss_type *type, const fluss_value *a, const fluss_value *b)
 	}
 }
 
+static bool
+same_or_null(const fluss_type *type, const fluss_value *a,
+			 const fluss_value *b)
+{
+	return a->is_null == b->is_null && (a->is_null || same(type, a, b));
+}
+
 void
 test_same_value(const fluss_column *column, const fluss_value *actual,
 				const fluss_value *expected)
 {
 	char		spelling[128];
 
-	if (actual->is_null == expected->is_null &&
-		(actual->is_null || same(&column->type, actual, expected)))
+	if (same_or_null(&column->type, actual, expected))
 		return;
 	fluss_type_print(&column->type, spelling, sizeof(spelling));
 	fail_msg("value of column %s %s differs", column->name, spelling);
@@ -205,4 +270,66 @@ test_same_bytes(const uint8_t *actual, size_t actual_size,
 	if (i < actual_size || i < expected_size)
 		fail_msg("%zu bytes where %zu were expected, different from byte %zu on",
 				 actual_size, expected_size, i);
+}
+
+uint64_t
+test_sum_value(const fluss_type *type, const fluss_value *value)
+{
+	uint64_t	sum = 0;
+	int32_t		n;
+
+	if (value->is_null)
+		return 1;
+	switch (type->id)
+	{
+		case FLUSS_ARRAY:
+		case FLUSS_MAP:
+		case FLUSS_ROW:
+			n = value->u.nested.n * (type->id == FLUSS_MAP ? 2 : 1);
+			for (int32_t i = 0; i < n; i++)
+				sum += test_sum_value(&type->children[i % type->nchildren].type,
+									  &value->u.nested.items[i]);
+			return sum;
+		case FLUSS_CHAR:
+		case FLUSS_STRING:
+		case FLUSS_BINARY:
+		case FLUSS_BYTES:
+			for (size_t k = 0; k < value->u.bytes.size; k++)
+				sum += value->u.bytes.data[k];
+			return sum;
+		case FLUSS_BOOLEAN:
+			return value->u.boolean;
+		case FLUSS_FLOAT:
+			return 2;
+		default:
+			return (uint64_t) value->u.integer;
+	}
+}
+
+/* ---- views */
+
+void
+test_view_value(const fluss_column_view *view, int32_t row,
+				fluss_value *value, void **items)
+{
+	fluss_error err;
+
+	*items = NULL;
+	if (fluss_type_is_scalar(view->type))
+	{
+		fluss_column_value(view, row, value);
+		return;
+	}
+	fluss_error_init(&err);
+	assert_fluss_ok(fluss_column_nested(test_host(), view, row, value, &err),
+					&err);
+	if (!value->is_null)
+		*items = (void *) value->u.nested.items;
+}
+
+void
+test_free_items(void *items)
+{
+	if (items != NULL)
+		test_host()->free(test_host()->arg, items);
 }

@@ -23,4 +23,11 @@ void test_same_value(const fluss_column *column, const fluss_value *actual,
 void test_same_bytes(const uint8_t *actual, size_t actual_size,
 					 const uint8_t *expected, size_t expected_size);
 
+/* Touches every byte that a value promises. */
+uint64_t test_sum_value(const fluss_type *type, const fluss_value *value);
+/* Value of a view of any type; *items is to be freed by test_free_items. */
+void test_view_value(const fluss_column_view *view, int32_t row,
+					 fluss_value *value, void **items);
+void test_free_items(void *items);
+
 #endif							/* FLUSS_TEST_VALUES_H */

@@ -279,11 +279,6 @@ test_refusals(void **unused)
 	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
 									   &options, &writer, &err),
 					 FLUSS_UNSUPPORTED);
-	start(1, true);
-	fake.table.kv_format = FLUSS_FORMAT_INDEXED;
-	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									   &options, &writer, &err),
-					 FLUSS_UNSUPPORTED);
 	assert_int_equal(test_host_live_blocks(), 0);
 }
 
