@@ -185,8 +185,9 @@ void fluss_lookup_reset(fluss_lookup *lookup);
  * schema->primary_key, none of them NULL.  For a prefix lookup only the
  * columns of the bucket key and the partition key count, the others may be
  * anything.  *slot names the row, or rows, afterwards; equal keys share one.
- * A key of a partition that does not exist is found to have no row.  A value its column cannot hold is
- * FLUSS_INVALID_ARGUMENT: the caller knows that it matches nothing.
+ * A key of a partition that does not exist is found to have no row.  A value
+ * its column cannot hold is FLUSS_INVALID_ARGUMENT: the caller knows that it
+ * matches nothing.
  */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_add(fluss_lookup *lookup,
 											   const fluss_value *key,
@@ -203,7 +204,7 @@ FLUSS_MUST_CHECK fluss_status fluss_lookup_send(fluss_lookup *lookup,
 /* After a send: works on until the slot is answered. */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_wait(fluss_lookup *lookup, int slot,
 												fluss_error *err);
-/* Rows of an answered slot: 0 or 1, more for a prefix. */
+/* Rows of an answered slot: 0 or 1, more for a prefix; in key order. */
 int fluss_lookup_nrows(const fluss_lookup *lookup, int slot);
 /* Like fluss_lookup_row, for row i of a slot that has more than i rows. */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_nth_row(fluss_lookup *lookup,
@@ -219,7 +220,10 @@ FLUSS_MUST_CHECK fluss_status fluss_lookup_row(fluss_lookup *lookup, int slot,
 											   bool *found,
 											   fluss_value *values,
 											   fluss_error *err);
-/* The bucket that the key of a slot belongs to, and its partition. */
+/*
+ * The bucket that the key of a slot belongs to, and its partition:
+ * FLUSS_NO_PARTITION also when that does not exist.
+ */
 int32_t fluss_lookup_bucket(const fluss_lookup *lookup, int slot);
 int64_t fluss_lookup_partition(const fluss_lookup *lookup, int slot);
 const fluss_counters *fluss_lookup_counters(const fluss_lookup *lookup);

@@ -119,6 +119,13 @@ typedef struct fluss_table
 	int64_t		modified_ms;
 } fluss_table;
 
+/*
+ * Whether lookups by a prefix of the key are offered: the bucket key is a part
+ * of the primary key, at its front and not all of it (partition columns aside),
+ * and the bytes of the one key begin with those of the other.
+ */
+bool fluss_table_prefix_lookup(const fluss_table *table);
+
 /* Value of a property, or NULL.  Keys are exact, values as stored. */
 const char *fluss_table_property(const fluss_table *table, const char *key);
 

@@ -6,6 +6,8 @@
  * the Java client's code; a bucket that is computed otherwise hides the row
  * from every other client.  It differs from murmur3 in the tail: each byte
  * left over after the last whole word is sign-extended and mixed like a word.
+ * The fluss-rs client takes these bytes as unsigned, and what it has written
+ * lies where that leads.
  */
 #include "buf.h"
 #include "hash.h"
@@ -41,8 +43,8 @@ finish(uint32_t hash)
 	return hash ^ hash >> 16;
 }
 
-int32_t
-fluss_hash_bytes(const uint8_t *data, size_t size)
+static int32_t
+hash_bytes(fluss_bucket_hash kind, const uint8_t *data, size_t size)
 {
 	uint32_t	hash = 42;
 	size_t		words = size / 4;
@@ -50,8 +52,15 @@ fluss_hash_bytes(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < words; i++)
 		hash = mix(hash, fluss_load_u32le(data + 4 * i));
 	for (size_t i = 4 * words; i < size; i++)
-		hash = mix(hash, (uint32_t) (int32_t) (int8_t) data[i]);
+		hash = mix(hash, kind == FLUSS_BUCKET_HASH_RS ? data[i] :
+				   (uint32_t) (int32_t) (int8_t) data[i]);
 	return (int32_t) finish(hash ^ (uint32_t) size);
+}
+
+int32_t
+fluss_hash_bytes(const uint8_t *data, size_t size)
+{
+	return hash_bytes(FLUSS_BUCKET_HASH_FLUSS, data, size);
 }
 
 /* murmur3_x86_32 as published, seed 0 */
@@ -71,9 +80,10 @@ murmur3(const uint8_t *data, size_t size)
 
 /* The hash of the key is hashed once more, as one word. */
 static int32_t
-fluss_bucket(const uint8_t *key, size_t size, int32_t nbuckets)
+fluss_bucket(fluss_bucket_hash kind, const uint8_t *key, size_t size,
+			 int32_t nbuckets)
 {
-	uint32_t	word = (uint32_t) fluss_hash_bytes(key, size);
+	uint32_t	word = (uint32_t) hash_bytes(kind, key, size);
 	int32_t		code = (int32_t) finish(mix(0, word) ^ 4);
 
 	if (code < 0)
@@ -82,27 +92,28 @@ fluss_bucket(const uint8_t *key, size_t size, int32_t nbuckets)
 }
 
 static int32_t
-paimon_bucket(const uint8_t *key, size_t size, int32_t nbuckets)
+paimon_bucket(fluss_bucket_hash kind, const uint8_t *key, size_t size,
+			  int32_t nbuckets)
 {
-	int32_t		bucket = fluss_hash_bytes(key, size) % nbuckets;
+	int32_t		bucket = hash_bytes(kind, key, size) % nbuckets;
 
 	return bucket < 0 ? -bucket : bucket;
 }
 
 int32_t
-fluss_bucket_of(fluss_lake lake, const uint8_t *key, size_t size,
-				int32_t nbuckets)
+fluss_bucket_of(fluss_bucket_hash kind, fluss_lake lake, const uint8_t *key,
+				size_t size, int32_t nbuckets)
 {
 	switch (lake)
 	{
 		case FLUSS_LAKE_PAIMON:
-			return paimon_bucket(key, size, nbuckets);
+			return paimon_bucket(kind, key, size, nbuckets);
 		case FLUSS_LAKE_ICEBERG:
 			return (int32_t) (murmur3(key, size) & INT32_MAX) % nbuckets;
 		case FLUSS_LAKE_NONE:
 			break;
 	}
-	return fluss_bucket(key, size, nbuckets);
+	return fluss_bucket(kind, key, size, nbuckets);
 }
 
 /* Remainders of one byte, polynomial 0x1edc6f41 with its bits reversed. */

@@ -52,6 +52,66 @@ fluss_table_key_encoders(const fluss_table *table, fluss_key_encoder *kv,
 	return FLUSS_OK;
 }
 
+/*
+ * Compacted keys are joined from their columns.  In a Paimon key what is not in
+ * its 8 bytes lies past the slots of all columns, and the null bits of many
+ * columns take more room.
+ */
+static bool
+keeps_prefix(fluss_key_encoder encoder, const fluss_table *table)
+{
+	if (encoder == FLUSS_KEY_COMPACTED)
+		return true;
+	if (encoder == FLUSS_KEY_ICEBERG || table->nphysical_key > 56)
+		return false;
+	for (int32_t i = 0; i < table->nbucket_key; i++)
+	{
+		const fluss_type *type =
+			&table->schema->columns[table->bucket_key[i]].type;
+
+		switch (type->id)
+		{
+			case FLUSS_CHAR:
+			case FLUSS_STRING:
+			case FLUSS_BINARY:
+			case FLUSS_BYTES:
+				return false;
+			case FLUSS_DECIMAL:
+				if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
+					return false;
+				break;
+			case FLUSS_TIMESTAMP:
+			case FLUSS_TIMESTAMP_LTZ:
+				if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
+					return false;
+				break;
+			default:
+				break;
+		}
+	}
+	return true;
+}
+
+bool
+fluss_table_prefix_lookup(const fluss_table *table)
+{
+	fluss_key_encoder kv;
+	fluss_key_encoder bucket;
+	fluss_error ignored;
+
+	if (table->schema->nprimary_key == 0 || table->nbucket_key == 0 ||
+		table->nbucket_key >= table->nphysical_key)
+		return false;
+	for (int32_t i = 0; i < table->nbucket_key; i++)
+	{
+		if (table->bucket_key[i] != table->physical_key[i])
+			return false;
+	}
+	return fluss_table_key_encoders(table, &kv, &bucket,
+									&ignored) == FLUSS_OK &&
+		keeps_prefix(kv, table);
+}
+
 /* ---- Paimon */
 
 static void

@@ -3,7 +3,8 @@
  *	  Batched lookups by primary key: keys in, rows out.
  *
  * An open-addressing table over key bytes finds the slot of an equal key.
- * lookup_run.c asks the servers.
+ * lookup_run.c asks the servers.  The key bytes of a prefix lookup are those of
+ * the bucket key alone.
  */
 #include "error.h"
 #include "hash.h"
@@ -24,20 +25,56 @@ static fluss_status
 check_options(const fluss_table *table, const fluss_lookup_options *options,
 			  fluss_error *err)
 {
-	fluss_status status;
-
 	if (table->schema->nprimary_key == 0)
 		return fluss_fail(err, FLUSS_UNSUPPORTED,
 						  "table \"%s.%s\" has no primary key",
 						  table->database, table->name);
-	status = fluss_refuse_partitioned(table, err);
-	if (status != FLUSS_OK)
-		return status;
+	if (options->prefix && !fluss_table_prefix_lookup(table))
+		return fluss_fail(err, FLUSS_UNSUPPORTED,
+						  "table \"%s.%s\" does not offer lookups by a prefix of its key",
+						  table->database, table->name);
 	if (options->max_batch_size < 1 || options->max_inflight_requests < 1 ||
 		options->max_buffered_bytes < 1)
 		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 						  "limits of a lookup must be above zero");
 	return FLUSS_OK;
+}
+
+static bool
+has_column(const int32_t *columns, int n, int32_t column)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (columns[i] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Which columns make the key bytes, and which others are needed. */
+static bool
+choose_key_columns(fluss_lookup *lookup)
+{
+	const fluss_table *table = lookup->table;
+	const fluss_schema *schema = table->schema;
+	bool	   *counts = fluss_arena_array(&lookup->arena,
+										   (size_t) schema->nprimary_key,
+										   sizeof(bool));
+
+	if (counts == NULL)
+		return false;
+	lookup->key_counts = counts;
+	lookup->key_columns = lookup->options.prefix ? table->bucket_key :
+		table->physical_key;
+	lookup->nkey_columns = lookup->options.prefix ? table->nbucket_key :
+		table->nphysical_key;
+	for (int i = 0; i < schema->nprimary_key; i++)
+		counts[i] = !lookup->options.prefix ||
+			has_column(table->bucket_key, table->nbucket_key,
+					   schema->primary_key[i]) ||
+			has_column(table->partition_key, table->npartition_key,
+					   schema->primary_key[i]);
+	return true;
 }
 
 static fluss_status
@@ -51,7 +88,7 @@ set_up(fluss_lookup *lookup, const fluss_lookup_options *options,
 	lookup->key_row = fluss_arena_array(&lookup->arena,
 										(size_t) table->schema->ncolumns,
 										sizeof(fluss_value));
-	if (lookup->key_row == NULL)
+	if (lookup->key_row == NULL || !choose_key_columns(lookup))
 		return fluss_fail_memory(err);
 	status = fluss_projector_init(&lookup->projector, lookup->client,
 								  lookup->table, &lookup->arena,
@@ -64,7 +101,7 @@ set_up(fluss_lookup *lookup, const fluss_lookup_options *options,
 	lookup->bucket_from_key =
 		lookup->key_encoder == lookup->bucket_encoder &&
 		same_columns(table->bucket_key, table->nbucket_key,
-					 table->physical_key, table->nphysical_key);
+					 lookup->key_columns, lookup->nkey_columns);
 	return FLUSS_OK;
 }
 
@@ -95,6 +132,7 @@ fluss_lookup_open(fluss_client *client, const fluss_host *host,
 	fluss_arena_init(&result->values, &result->host);
 	fluss_arena_init(&result->run, &result->host);
 	fluss_buf_init(&result->scratch, &result->host);
+	fluss_buf_init(&result->name, &result->host);
 	fluss_buf_init(&result->slots, &result->host);
 	fluss_buf_init(&result->table_slots, &result->host);
 	fluss_buf_init(&result->body, &result->host);
@@ -118,7 +156,10 @@ fluss_lookup_reset(fluss_lookup *lookup)
 	fluss_buf_reset(&lookup->table_slots);
 	lookup->table_mask = 0;
 	lookup->nslots = 0;
-	lookup->nrun = 0;
+	lookup->nsent = 0;
+	memset(lookup->partitions, 0, sizeof(lookup->partitions));
+	lookup->open_partitions = NULL;
+	lookup->last_partition = NULL;
 }
 
 void
@@ -134,6 +175,7 @@ fluss_lookup_close(fluss_lookup *lookup)
 	fluss_arena_free(&lookup->keys);
 	fluss_arena_free(&lookup->values);
 	fluss_buf_free(&lookup->scratch);
+	fluss_buf_free(&lookup->name);
 	fluss_buf_free(&lookup->slots);
 	fluss_buf_free(&lookup->table_slots);
 	fluss_buf_free(&lookup->body);
@@ -188,7 +230,8 @@ grow_table(fluss_lookup *lookup)
 
 /* Slot with these key bytes, or -1 and where it would go. */
 static int
-find_slot(const fluss_lookup *lookup, const fluss_buf *key, uint32_t hash,
+find_slot(const fluss_lookup *lookup, const fluss_buf *key,
+		  const lookup_partition *partition, uint32_t hash,
 		  uint32_t *position)
 {
 	uint32_t	at = hash & lookup->table_mask;
@@ -199,6 +242,7 @@ find_slot(const fluss_lookup *lookup, const fluss_buf *key, uint32_t hash,
 		const lookup_slot *slot = fluss_lookup_slot(lookup, (int) entry - 1);
 
 		if (slot->hash == hash && slot->key.size == key->size &&
+			slot->partition == partition &&
 			memcmp(slot->key.data, key->data, key->size) == 0)
 			return (int) entry - 1;
 		at = (at + 1) & lookup->table_mask;
@@ -211,6 +255,7 @@ static int64_t
 memory_used(const fluss_lookup *lookup)
 {
 	return (int64_t) (lookup->keys.allocated + lookup->values.allocated +
+					  lookup->run.allocated +
 					  lookup->slots.size + lookup->table_slots.size);
 }
 
@@ -235,6 +280,8 @@ fill_key_row(fluss_lookup *lookup, const fluss_value *key, fluss_error *err)
 	{
 		int32_t		position = schema->primary_key[i];
 
+		if (!lookup->key_counts[i])
+			continue;
 		if (key[i].is_null)
 			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 							  "a key value of table \"%s.%s\" is NULL",
@@ -263,7 +310,8 @@ find_bucket(fluss_lookup *lookup, int32_t *bucket, fluss_error *err)
 		return FLUSS_OK;
 	if (lookup->bucket_from_key)
 	{
-		*bucket = fluss_bucket_of(table->lake, lookup->scratch.data, key_size,
+		*bucket = fluss_bucket_of(lookup->options.bucket_hash, table->lake,
+								  lookup->scratch.data, key_size,
 								  table->nbuckets);
 		return FLUSS_OK;
 	}
@@ -274,7 +322,7 @@ find_bucket(fluss_lookup *lookup, int32_t *bucket, fluss_error *err)
 	if (status == FLUSS_OK && lookup->scratch.failed)
 		status = fluss_fail_memory(err);
 	if (status == FLUSS_OK)
-		*bucket = fluss_bucket_of(table->lake,
+		*bucket = fluss_bucket_of(lookup->options.bucket_hash, table->lake,
 								  lookup->scratch.data + key_size,
 								  lookup->scratch.size - key_size,
 								  table->nbuckets);
@@ -283,8 +331,8 @@ find_bucket(fluss_lookup *lookup, int32_t *bucket, fluss_error *err)
 }
 
 static fluss_status
-add_slot(fluss_lookup *lookup, uint32_t hash, uint32_t position, int *slot,
-		 fluss_error *err)
+add_slot(fluss_lookup *lookup, lookup_partition *partition, uint32_t hash,
+		 uint32_t position, int *slot, fluss_error *err)
 {
 	lookup_slot *added;
 	uint8_t    *key;
@@ -312,6 +360,7 @@ add_slot(fluss_lookup *lookup, uint32_t hash, uint32_t position, int *slot,
 	added->key.size = lookup->scratch.size;
 	added->hash = hash;
 	added->bucket = bucket;
+	added->partition = partition;
 	*slot = lookup->nslots++;
 	*table_at(lookup, position) = (uint32_t) *slot + 1;
 	lookup->counters.keys++;
@@ -322,17 +371,19 @@ fluss_status
 fluss_lookup_add(fluss_lookup *lookup, const fluss_value *key, int *slot,
 				 fluss_error *err)
 {
-	const fluss_table *table = lookup->table;
+	lookup_partition *partition;
 	uint32_t	position = 0;
 	uint32_t	hash;
 	fluss_status status;
 
 	status = fill_key_row(lookup, key, err);
+	if (status == FLUSS_OK)
+		status = fluss_lookup_name_partition(lookup, &partition, err);
 	if (status != FLUSS_OK)
 		return status;
 	fluss_buf_reset(&lookup->scratch);
-	status = fluss_key_encode(lookup->key_encoder, table->schema,
-							  table->physical_key, table->nphysical_key,
+	status = fluss_key_encode(lookup->key_encoder, lookup->table->schema,
+							  lookup->key_columns, lookup->nkey_columns,
 							  lookup->key_row, &lookup->scratch, err);
 	if (status != FLUSS_OK)
 		return status;
@@ -343,13 +394,15 @@ fluss_lookup_add(fluss_lookup *lookup, const fluss_value *key, int *slot,
 		return fluss_fail_memory(err);
 	hash = (uint32_t) fluss_hash_bytes(lookup->scratch.data,
 									   lookup->scratch.size);
-	*slot = find_slot(lookup, &lookup->scratch, hash, &position);
+	if (partition != NULL)
+		hash ^= partition->hash;
+	*slot = find_slot(lookup, &lookup->scratch, partition, hash, &position);
 	if (*slot >= 0)
 	{
 		lookup->counters.duplicate_keys++;
 		return FLUSS_OK;
 	}
-	return add_slot(lookup, hash, position, slot, err);
+	return add_slot(lookup, partition, hash, position, slot, err);
 }
 
 /* ---- rows */
@@ -360,15 +413,30 @@ fluss_lookup_bucket(const fluss_lookup *lookup, int slot)
 	return fluss_lookup_slot(lookup, slot)->bucket;
 }
 
-fluss_status
-fluss_lookup_row(fluss_lookup *lookup, int slot, bool *found,
-				 fluss_value *values, fluss_error *err)
+int64_t
+fluss_lookup_partition(const fluss_lookup *lookup, int slot)
 {
-	fluss_bytes value = fluss_lookup_slot(lookup, slot)->value;
+	return fluss_lookup_partition_id(fluss_lookup_slot(lookup,
+													   slot)->partition);
+}
 
-	*found = value.data != NULL;
-	if (!*found)
-		return FLUSS_OK;
+int
+fluss_lookup_nrows(const fluss_lookup *lookup, int slot)
+{
+	return fluss_lookup_slot(lookup, slot)->found.n;
+}
+
+fluss_status
+fluss_lookup_nth_row(fluss_lookup *lookup, int slot, int i,
+					 fluss_value *values, fluss_error *err)
+{
+	const fluss_found *found = &fluss_lookup_slot(lookup, slot)->found;
+	fluss_bytes value;
+
+	if (i < 0 || i >= found->n)
+		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+						  "a key has no row number %d", i);
+	value = found->values[i];
 	if (value.size < sizeof(uint16_t))
 		return fluss_fail(err, FLUSS_MALFORMED,
 						  "a value of table \"%s.%s\" has no schema id",
@@ -377,4 +445,18 @@ fluss_lookup_row(fluss_lookup *lookup, int slot, bool *found,
 							   (int16_t) fluss_load_u16le(value.data),
 							   value.data + sizeof(uint16_t),
 							   value.size - sizeof(uint16_t), values, err);
+}
+
+fluss_status
+fluss_lookup_row(fluss_lookup *lookup, int slot, bool *found,
+				 fluss_value *values, fluss_error *err)
+{
+	*found = false;
+	if (!fluss_lookup_slot(lookup, slot)->answered)
+		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+						  "a key was not asked for yet");
+	if (fluss_lookup_nrows(lookup, slot) == 0)
+		return FLUSS_OK;
+	*found = true;
+	return fluss_lookup_nth_row(lookup, slot, 0, values, err);
 }

@@ -2,9 +2,11 @@
  * lookup_run.c
  *	  Batched lookups by primary key: asking the servers.
  *
- * A run sorts the new slots by bucket and key bytes (the server's store likes
- * neighbours), cuts them into chunks of one bucket each, and packs chunks of
- * one leader into requests.  A chunk is the unit of retrying.
+ * What was added is sorted by bucket and key bytes (the server's store likes
+ * neighbours) and cut into one chunk a bucket.  A request takes the chunks of
+ * one leader in turn until it holds max_batch_size keys; the last one is cut
+ * where it is full.  So no more requests leave than the keys of each leader
+ * fill.
  */
 #include <stdlib.h>
 
@@ -13,14 +15,13 @@
 
 #define LONG_WAIT_MS		60000
 
-/* Forgets a run, also one that was left in the middle. */
 void
 fluss_lookup_end_run(fluss_lookup *lookup)
 {
 	for (lookup_call *call = lookup->calls; call != NULL; call = call->next)
 		fluss_request_free(call->request);
 	lookup->calls = NULL;
-	lookup->nopen = 0;
+	lookup->waiting = NULL;
 	fluss_arena_reset(&lookup->run);
 }
 
@@ -46,13 +47,27 @@ typedef struct order_entry
 } order_entry;
 
 static int
+compare_places(int64_t partition_a, int32_t bucket_a, int64_t partition_b,
+			   int32_t bucket_b)
+{
+	if (partition_a != partition_b)
+		return partition_a < partition_b ? -1 : 1;
+	return bucket_a < bucket_b ? -1 : bucket_a > bucket_b;
+}
+
+static int
 compare_entries(const void *a, const void *b)
 {
 	const order_entry *x = a;
 	const order_entry *y = b;
+	int			cmp;
 
-	if (x->slot->bucket != y->slot->bucket)
-		return x->slot->bucket < y->slot->bucket ? -1 : 1;
+	cmp = compare_places(fluss_lookup_partition_id(x->slot->partition),
+						 x->slot->bucket,
+						 fluss_lookup_partition_id(y->slot->partition),
+						 y->slot->bucket);
+	if (cmp != 0)
+		return cmp;
 	if (x->prefix != y->prefix)
 		return x->prefix < y->prefix ? -1 : 1;
 	return compare_bytes(&x->slot->key, &y->slot->key);
@@ -68,77 +83,154 @@ key_prefix(const fluss_bytes *key)
 	return prefix;
 }
 
+/* Those with a partition that does not exist are answered thereby. */
 static bool
-sort_keys(fluss_lookup *lookup)
+is_answered(lookup_slot *slot)
 {
-	int			n = lookup->nslots - lookup->nrun;
-	order_entry *entries = fluss_arena_array(&lookup->run, (size_t) n,
-											 sizeof(order_entry));
+	if (slot->partition != NULL &&
+		slot->partition->partition_id == FLUSS_NO_PARTITION)
+		slot->answered = true;
+	return slot->answered;
+}
 
-	lookup->order = fluss_arena_array(&lookup->run, (size_t) n, sizeof(int));
-	if (entries == NULL || lookup->order == NULL)
-		return false;
-	for (int i = 0; i < n; i++)
+/* The slots from nsent on that want an answer, sorted; NULL without memory. */
+static int *
+sort_slots(fluss_lookup *lookup, int *count)
+{
+	int			most = lookup->nslots - lookup->nsent;
+	order_entry *entries = fluss_arena_array(&lookup->run, (size_t) most,
+											 sizeof(order_entry));
+	int		   *order = fluss_arena_array(&lookup->run, (size_t) most,
+										  sizeof(int));
+	int			n = 0;
+
+	if (entries == NULL || order == NULL)
+		return NULL;
+	for (int i = lookup->nsent; i < lookup->nslots; i++)
 	{
-		entries[i].index = lookup->nrun + i;
-		entries[i].slot = fluss_lookup_slot(lookup, entries[i].index);
-		entries[i].prefix = key_prefix(&entries[i].slot->key);
+		lookup_slot *slot = fluss_lookup_slot(lookup, i);
+
+		if (is_answered(slot))
+			continue;
+		entries[n].index = i;
+		entries[n].slot = slot;
+		entries[n++].prefix = key_prefix(&slot->key);
 	}
 	qsort(entries, (size_t) n, sizeof(order_entry), compare_entries);
 	for (int i = 0; i < n; i++)
-		lookup->order[i] = entries[i].index;
-	lookup->norder = n;
-	return true;
+		order[i] = entries[i].index;
+	*count = n;
+	return order;
 }
 
-/* Cuts the sorted keys where the bucket changes or a request is full. */
-static bool
-make_chunks(fluss_lookup *lookup)
+/* Behind the waiting chunks of the same place. */
+static void
+insert_chunk(fluss_lookup *lookup, lookup_chunk **link, lookup_chunk *chunk)
 {
-	int			most = lookup->options.max_batch_size;
+	while (*link != NULL &&
+		   compare_places(fluss_lookup_partition_id((*link)->partition),
+						  (*link)->bucket,
+						  fluss_lookup_partition_id(chunk->partition),
+						  chunk->bucket) <= 0)
+		link = &(*link)->next;
+	chunk->next = *link;
+	*link = chunk;
+}
+
+fluss_status
+fluss_lookup_wait_again(fluss_lookup *lookup, const lookup_chunk *chunk,
+						fluss_error *err)
+{
+	lookup_chunk *copy = fluss_arena_memdup(&lookup->run, chunk,
+											sizeof(*chunk));
+
+	if (copy == NULL)
+		return fluss_fail_memory(err);
+	insert_chunk(lookup, &lookup->waiting, copy);
+	return FLUSS_OK;
+}
+
+/* What was added since the last send goes to the waiting chunks. */
+static fluss_status
+make_chunks(fluss_lookup *lookup, fluss_error *err)
+{
+	lookup_chunk **link = &lookup->waiting;
 	lookup_chunk *chunk = NULL;
+	fluss_status status;
+	int		   *order;
+	int			n;
 
-	lookup->nchunks = 0;
-	lookup->chunks = fluss_arena_array(&lookup->run,
-									   (size_t) lookup->table->nbuckets +
-									   (size_t) (lookup->norder / most) + 1,
-									   sizeof(lookup_chunk));
-	if (lookup->chunks == NULL)
-		return false;
-	for (int i = 0; i < lookup->norder; i++)
+	if (lookup->nsent == lookup->nslots)
+		return FLUSS_OK;
+	status = fluss_lookup_find_partitions(lookup, err);
+	if (status != FLUSS_OK)
+		return status;
+	order = sort_slots(lookup, &n);
+	if (order == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < n; i++)
 	{
-		int32_t		bucket = fluss_lookup_slot(lookup, lookup->order[i])->bucket;
+		const lookup_slot *slot = fluss_lookup_slot(lookup, order[i]);
 
-		if (chunk == NULL || chunk->bucket != bucket || i - chunk->begin >= most)
+		if (chunk == NULL || chunk->partition != slot->partition ||
+			chunk->bucket != slot->bucket)
 		{
-			chunk = &lookup->chunks[lookup->nchunks++];
-			chunk->begin = i;
-			chunk->bucket = bucket;
+			chunk = fluss_arena_alloc0(&lookup->run, sizeof(*chunk));
+			if (chunk == NULL)
+				return fluss_fail_memory(err);
+			chunk->slots = order + i;
+			chunk->partition = slot->partition;
+			chunk->bucket = slot->bucket;
 			fluss_retry_clear(&chunk->retry);
+			/* they come in order: each is inserted past the one before */
+			insert_chunk(lookup, link, chunk);
+			link = &chunk->next;
 		}
-		chunk->end = i + 1;
+		chunk->nslots++;
 	}
-	lookup->nopen = lookup->nchunks;
-	return true;
+	lookup->nsent = lookup->nslots;
+	return FLUSS_OK;
 }
 
 /* ---- requests */
 
-static fluss_status
-chunk_leader(fluss_lookup *lookup, const lookup_chunk *chunk, int32_t *node,
-			 fluss_error *err)
+#define NO_NODE		(-1)
+
+/* Takes a chunk out of the list. */
+static lookup_chunk *
+unlink_chunk(lookup_chunk **link)
 {
-	return fluss_leader_find(lookup->client, lookup->table, FLUSS_NO_PARTITION,
-							 chunk->bucket,
-							 fluss_retry_deadline(&chunk->retry,
-												  lookup->client),
-							 node, err);
+	lookup_chunk *chunk = *link;
+
+	*link = chunk->next;
+	chunk->next = NULL;
+	return chunk;
 }
 
-static bool
-wants_request(const lookup_chunk *chunk, int64_t now)
+/*
+ * The leader of the chunk at *link.  NO_NODE: its partition is gone, and the
+ * chunk is not there any more.
+ */
+static fluss_status
+chunk_leader(fluss_lookup *lookup, lookup_chunk **link, int32_t *node,
+			 fluss_error *err)
 {
-	return !chunk->done && !chunk->in_flight && chunk->retry.next_ms <= now;
+	const lookup_chunk *chunk = *link;
+	fluss_error cause;
+	fluss_status status;
+
+	status = fluss_leader_find(lookup->client, lookup->table,
+							   fluss_lookup_partition_id(chunk->partition),
+							   chunk->bucket,
+							   fluss_retry_deadline(&chunk->retry,
+													lookup->client),
+							   node, err);
+	if (status == FLUSS_OK || chunk->partition == NULL ||
+		!fluss_error_is_dropped_partition(err))
+		return status;
+	*node = NO_NODE;
+	cause = *err;
+	return fluss_lookup_dropped(lookup, unlink_chunk(link), &cause, err);
 }
 
 static bool
@@ -154,37 +246,83 @@ leader_is_busy(const fluss_lookup *lookup, int32_t node)
 	return n >= lookup->options.max_inflight_requests;
 }
 
-/* Chunks from first on that go to node in one request, a bucket once. */
+/*
+ * Chunks of one bucket are neighbours in the list, unless the partition got
+ * another id while one of them waited.
+ */
+static bool
+has_bucket(const lookup_call *call, const lookup_chunk *chunk)
+{
+	int			i = call->nchunks - 1;
+	int			last = i;
+
+	if (chunk->partition != NULL && chunk->partition->moved)
+		last = 0;
+	for (; i >= last; i--)
+	{
+		if (call->chunks[i].partition == chunk->partition &&
+			call->chunks[i].bucket == chunk->bucket)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Moves keys of waiting chunks, from *link on, to the call, a bucket once; the
+ * first one goes there in any case.
+ */
 static fluss_status
-pack_call(fluss_lookup *lookup, int first, lookup_call *call, fluss_error *err)
+pack_call(fluss_lookup *lookup, lookup_chunk **link, lookup_call *call,
+		  fluss_error *err)
 {
 	int64_t		now = lookup->host.now_ms(lookup->host.arg);
-	int			nkeys = 0;
+	int			left = lookup->options.max_batch_size;
+	bool		first = true;
+	int			room = 0;
 
-	for (int i = first; i < lookup->nchunks; i++)
+	for (const lookup_chunk *chunk = *link; chunk != NULL && room < left;
+		 chunk = chunk->next)
+		room++;
+	call->chunks = fluss_arena_array(&lookup->run, (size_t) room,
+									 sizeof(lookup_chunk));
+	if (call->chunks == NULL)
+		return fluss_fail_memory(err);
+	while (*link != NULL && left > 0 && call->nchunks < room)
 	{
-		lookup_chunk *chunk = &lookup->chunks[i];
+		lookup_chunk *chunk = *link;
+		lookup_chunk *packed = &call->chunks[call->nchunks];
 		int32_t		node = call->node;
-		int			n = chunk->end - chunk->begin;
-		fluss_status status;
 
-		if (!wants_request(chunk, now) ||
-			nkeys + n > lookup->options.max_batch_size ||
-			(call->nchunks > 0 &&
-			 call->chunks[call->nchunks - 1]->bucket == chunk->bucket))
-			continue;
-		if (i > first)
+		if (!first && chunk->retry.next_ms <= now &&
+			!has_bucket(call, chunk))
 		{
-			status = chunk_leader(lookup, chunk, &node, err);
+			fluss_status status = chunk_leader(lookup, link, &node, err);
+
 			if (status != FLUSS_OK)
 				return status;
+			if (node == NO_NODE)
+				continue;
 		}
+		else if (!first)
+			node = NO_NODE;
 		if (node != call->node)
+		{
+			link = &chunk->next;
 			continue;
-		call->chunks[call->nchunks++] = chunk;
-		nkeys += n;
-		if (nkeys == lookup->options.max_batch_size)
-			break;
+		}
+		first = false;
+		*packed = *chunk;
+		packed->asked_id = fluss_lookup_partition_id(chunk->partition);
+		call->nchunks++;
+		if (chunk->nslots > left)
+		{
+			packed->nslots = left;
+			chunk->slots += left;
+			chunk->nslots -= left;
+		}
+		else
+			(void) unlink_chunk(link);
+		left -= packed->nslots;
 	}
 	return FLUSS_OK;
 }
@@ -200,7 +338,7 @@ encode_call(fluss_lookup *lookup, const lookup_call *call, fluss_error *err)
 
 	fluss_arena_init(&arena, &lookup->host);
 	for (int i = 0; i < call->nchunks; i++)
-		nkeys += (size_t) (call->chunks[i]->end - call->chunks[i]->begin);
+		nkeys += (size_t) call->chunks[i].nslots;
 	buckets = fluss_arena_array(&arena, (size_t) call->nchunks,
 								sizeof(fluss_lookup_ask));
 	keys = fluss_arena_array(&arena, nkeys, sizeof(fluss_bytes));
@@ -208,14 +346,14 @@ encode_call(fluss_lookup *lookup, const lookup_call *call, fluss_error *err)
 		status = fluss_fail_memory(err);
 	for (int i = 0; i < call->nchunks && status == FLUSS_OK; i++)
 	{
-		const lookup_chunk *chunk = call->chunks[i];
+		const lookup_chunk *chunk = &call->chunks[i];
 
-		buckets[i].partition_id = FLUSS_NO_PARTITION;
+		buckets[i].partition_id = chunk->asked_id;
 		buckets[i].bucket = chunk->bucket;
 		buckets[i].keys = keys;
-		buckets[i].nkeys = chunk->end - chunk->begin;
-		for (int k = chunk->begin; k < chunk->end; k++)
-			*keys++ = fluss_lookup_slot(lookup, lookup->order[k])->key;
+		buckets[i].nkeys = chunk->nslots;
+		for (int k = 0; k < chunk->nslots; k++)
+			*keys++ = fluss_lookup_slot(lookup, chunk->slots[k])->key;
 	}
 	fluss_buf_reset(&lookup->body);
 	if (status == FLUSS_OK)
@@ -226,25 +364,6 @@ encode_call(fluss_lookup *lookup, const lookup_call *call, fluss_error *err)
 	return status;
 }
 
-/* Every chunk of a call that failed as a whole. */
-static fluss_status
-note_failure(fluss_lookup *lookup, const lookup_call *call,
-			 const fluss_error *cause, fluss_error *err)
-{
-	for (int i = 0; i < call->nchunks; i++)
-	{
-		lookup_chunk *chunk = call->chunks[i];
-		fluss_status status;
-
-		chunk->in_flight = false;
-		status = fluss_retry_note(&chunk->retry, lookup->client,
-								  lookup->table, cause, err);
-		if (status != FLUSS_OK)
-			return status;
-	}
-	return FLUSS_OK;
-}
-
 static int64_t
 call_deadline(fluss_lookup *lookup, const lookup_call *call)
 {
@@ -252,7 +371,7 @@ call_deadline(fluss_lookup *lookup, const lookup_call *call)
 
 	for (int i = 0; i < call->nchunks; i++)
 	{
-		int64_t		limit = fluss_retry_deadline(&call->chunks[i]->retry,
+		int64_t		limit = fluss_retry_deadline(&call->chunks[i].retry,
 												 lookup->client);
 
 		if (limit < deadline)
@@ -262,8 +381,10 @@ call_deadline(fluss_lookup *lookup, const lookup_call *call)
 }
 
 static fluss_status
-start_call(fluss_lookup *lookup, int first, int32_t node, fluss_error *err)
+start_call(fluss_lookup *lookup, lookup_chunk **link, int32_t node,
+		   fluss_error *err)
 {
+	bool		prefix = lookup->options.prefix;
 	lookup_call *call = fluss_arena_alloc0(&lookup->run, sizeof(lookup_call));
 	fluss_error cause;
 	fluss_status status;
@@ -271,24 +392,20 @@ start_call(fluss_lookup *lookup, int first, int32_t node, fluss_error *err)
 	if (call == NULL)
 		return fluss_fail_memory(err);
 	call->node = node;
-	call->chunks = fluss_arena_array(&lookup->run,
-									 (size_t) lookup->table->nbuckets,
-									 sizeof(lookup_chunk *));
-	if (call->chunks == NULL)
-		return fluss_fail_memory(err);
-	status = pack_call(lookup, first, call, err);
+	status = pack_call(lookup, link, call, err);
 	if (status == FLUSS_OK)
 		status = encode_call(lookup, call, err);
 	if (status != FLUSS_OK)
 		return status;
-	lookup->counters.requests[FLUSS_REQUEST_LOOKUP]++;
-	if (fluss_request_start(lookup->client, node, FLUSS_API_LOOKUP,
+	lookup->counters.requests[prefix ? FLUSS_REQUEST_PREFIX_LOOKUP :
+							  FLUSS_REQUEST_LOOKUP]++;
+	call->sent_ms = lookup->host.now_ms(lookup->host.arg);
+	if (fluss_request_start(lookup->client, node,
+							prefix ? FLUSS_API_PREFIX_LOOKUP : FLUSS_API_LOOKUP,
 							lookup->body.data, lookup->body.size,
 							call_deadline(lookup, call), &call->request,
 							&cause) != FLUSS_OK)
-		return note_failure(lookup, call, &cause, err);
-	for (int i = 0; i < call->nchunks; i++)
-		call->chunks[i]->in_flight = true;
+		return fluss_lookup_call_failed(lookup, call, &cause, err);
 	call->next = lookup->calls;
 	lookup->calls = call;
 	return FLUSS_OK;
@@ -298,131 +415,34 @@ static fluss_status
 send_calls(fluss_lookup *lookup, fluss_error *err)
 {
 	int64_t		now = lookup->host.now_ms(lookup->host.arg);
+	lookup_chunk **link = &lookup->waiting;
 
-	for (int i = 0; i < lookup->nchunks; i++)
+	while (*link != NULL)
 	{
 		int32_t		node;
 		fluss_status status;
 
-		if (!wants_request(&lookup->chunks[i], now))
+		if ((*link)->retry.next_ms > now)
+		{
+			link = &(*link)->next;
 			continue;
-		status = chunk_leader(lookup, &lookup->chunks[i], &node, err);
-		if (status == FLUSS_OK && !leader_is_busy(lookup, node))
-			status = start_call(lookup, i, node, err);
+		}
+		status = chunk_leader(lookup, link, &node, err);
+		if (status != FLUSS_OK)
+			return status;
+		if (node == NO_NODE)
+			continue;
+		if (leader_is_busy(lookup, node))
+		{
+			link = &(*link)->next;
+			continue;
+		}
+		/* what is at *link afterwards has not been looked at yet */
+		status = start_call(lookup, link, node, err);
 		if (status != FLUSS_OK)
 			return status;
 	}
 	return FLUSS_OK;
-}
-
-/* ---- answers */
-
-static fluss_status
-accept_values(fluss_lookup *lookup, lookup_chunk *chunk,
-			  const fluss_lookup_result *result, fluss_error *err)
-{
-	if (result->nvalues != chunk->end - chunk->begin)
-		return fluss_fail(err, FLUSS_MALFORMED,
-						  "%d keys of bucket %d of table \"%s.%s\" got %d answers",
-						  chunk->end - chunk->begin, (int) chunk->bucket,
-						  lookup->table->database, lookup->table->name,
-						  result->nvalues);
-	for (int i = 0; i < result->nvalues; i++)
-	{
-		fluss_lookup_slot(lookup, lookup->order[chunk->begin + i])->value =
-			result->values[i];
-		if (result->values[i].data != NULL)
-			lookup->counters.rows++;
-	}
-	chunk->done = true;
-	lookup->nopen--;
-	return FLUSS_OK;
-}
-
-static fluss_status
-accept_result(fluss_lookup *lookup, lookup_chunk *chunk,
-			  const fluss_lookup_result *result, fluss_error *err)
-{
-	fluss_error cause;
-
-	chunk->in_flight = false;
-	if (result->error_code == 0)
-		return accept_values(lookup, chunk, result, err);
-	fluss_fail_server(&cause, result->error_code, result->error_message,
-					  result->error_message == NULL ? 0 :
-					  strlen(result->error_message),
-					  "look up keys in bucket %d of table \"%s.%s\"",
-					  (int) chunk->bucket, lookup->table->database,
-					  lookup->table->name);
-	return fluss_retry_note(&chunk->retry, lookup->client, lookup->table,
-							&cause, err);
-}
-
-/* The answer's result for a chunk's bucket, or NULL. */
-static const fluss_lookup_result *
-find_result(const fluss_lookup_result *results, int nresults, int32_t bucket)
-{
-	for (int i = 0; i < nresults; i++)
-	{
-		if (results[i].bucket == bucket)
-			return &results[i];
-	}
-	return NULL;
-}
-
-static fluss_status
-accept_answer(fluss_lookup *lookup, lookup_call *call, fluss_error *err)
-{
-	fluss_bytes bytes = fluss_request_answer(call->request);
-	fluss_lookup_result *results;
-	int			nresults;
-	fluss_status status;
-
-	lookup->counters.bytes += (int64_t) bytes.size;
-	lookup->counters.batches++;
-	status = fluss_rpc_decode_lookup(&lookup->values, bytes, &results,
-									 &nresults, err);
-	if (status == FLUSS_OK)
-		status = fluss_lookup_check_memory(lookup, err);
-	for (int i = 0; i < call->nchunks && status == FLUSS_OK; i++)
-	{
-		const fluss_lookup_result *result =
-			find_result(results, nresults, call->chunks[i]->bucket);
-
-		if (result == NULL)
-			return fluss_fail(err, FLUSS_MALFORMED,
-							  "the answer to a lookup in table \"%s.%s\" lacks a bucket",
-							  lookup->table->database, lookup->table->name);
-		status = accept_result(lookup, call->chunks[i], result, err);
-	}
-	return status;
-}
-
-static fluss_status
-receive_answers(fluss_lookup *lookup, fluss_error *err)
-{
-	lookup_call **link = &lookup->calls;
-	fluss_status status = FLUSS_OK;
-
-	while (*link != NULL && status == FLUSS_OK)
-	{
-		lookup_call *call = *link;
-		fluss_request_state state = fluss_request_state_of(call->request);
-
-		if (state == FLUSS_REQUEST_PENDING)
-		{
-			link = &call->next;
-			continue;
-		}
-		*link = call->next;
-		if (state == FLUSS_REQUEST_DONE)
-			status = accept_answer(lookup, call, err);
-		else
-			status = note_failure(lookup, call,
-								  fluss_request_error(call->request), err);
-		fluss_request_free(call->request);
-	}
-	return status;
 }
 
 static fluss_status
@@ -431,12 +451,10 @@ wait_for_answers(fluss_lookup *lookup, fluss_error *err)
 	int64_t		now = lookup->host.now_ms(lookup->host.arg);
 	int64_t		until = now + LONG_WAIT_MS;
 
-	for (int i = 0; i < lookup->nchunks; i++)
+	for (const lookup_chunk *chunk = lookup->waiting; chunk != NULL;
+		 chunk = chunk->next)
 	{
-		const lookup_chunk *chunk = &lookup->chunks[i];
-
-		if (!chunk->done && !chunk->in_flight && chunk->retry.attempt > 0 &&
-			chunk->retry.next_ms < until)
+		if (chunk->retry.attempt > 0 && chunk->retry.next_ms < until)
 			until = chunk->retry.next_ms;
 	}
 	if (lookup->calls != NULL)
@@ -445,27 +463,102 @@ wait_for_answers(fluss_lookup *lookup, fluss_error *err)
 							   err);
 }
 
+/* ---- coming in and going out */
+
+/* The time that the caller spends elsewhere is not a bucket's. */
+static void
+enter(fluss_lookup *lookup)
+{
+	int64_t		away;
+
+	lookup->entered_ms = lookup->host.now_ms(lookup->host.arg);
+	away = lookup->entered_ms - lookup->left_ms;
+	for (lookup_chunk *chunk = lookup->waiting; chunk != NULL && away != 0;
+		 chunk = chunk->next)
+		fluss_retry_postpone(&chunk->retry, away);
+	for (lookup_call *call = lookup->calls; call != NULL && away != 0;
+		 call = call->next)
+	{
+		for (int i = 0; i < call->nchunks; i++)
+			fluss_retry_postpone(&call->chunks[i].retry, away);
+	}
+}
+
+/* After an error all that has no answer counts as not sent. */
+static fluss_status
+leave(fluss_lookup *lookup, fluss_status status)
+{
+	lookup->left_ms = lookup->host.now_ms(lookup->host.arg);
+	if (status != FLUSS_OK)
+		lookup->nsent = 0;
+	if (status != FLUSS_OK ||
+		(lookup->waiting == NULL && lookup->calls == NULL))
+		fluss_lookup_end_run(lookup);
+	return status;
+}
+
+fluss_status
+fluss_lookup_send(fluss_lookup *lookup, fluss_error *err)
+{
+	fluss_status status;
+
+	enter(lookup);
+	status = make_chunks(lookup, err);
+	if (status == FLUSS_OK)
+		status = fluss_lookup_receive(lookup, err);
+	if (status == FLUSS_OK)
+		status = send_calls(lookup, err);
+	/* onto the wire before the caller goes on */
+	if (status == FLUSS_OK && lookup->calls != NULL)
+		fluss_cluster_pump(lookup->client);
+	return leave(lookup, status);
+}
+
+static bool
+is_idle(const fluss_lookup *lookup)
+{
+	return lookup->waiting == NULL && lookup->calls == NULL;
+}
+
+/* Until the slot is answered, or with slot -1 until all are. */
+static fluss_status
+work_until(fluss_lookup *lookup, int slot, fluss_error *err)
+{
+	for (;;)
+	{
+		fluss_status status = fluss_lookup_receive(lookup, err);
+
+		if (status == FLUSS_OK)
+			status = send_calls(lookup, err);
+		if (status != FLUSS_OK || is_idle(lookup) ||
+			(slot >= 0 && fluss_lookup_slot(lookup, slot)->answered))
+			return status;
+		status = wait_for_answers(lookup, err);
+		if (status != FLUSS_OK)
+			return status;
+	}
+}
+
+fluss_status
+fluss_lookup_wait(fluss_lookup *lookup, int slot, fluss_error *err)
+{
+	if (slot < 0 || slot >= lookup->nslots || slot >= lookup->nsent)
+		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+						  "a lookup is waited for that was not sent");
+	if (fluss_lookup_slot(lookup, slot)->answered)
+		return FLUSS_OK;
+	enter(lookup);
+	return leave(lookup, work_until(lookup, slot, err));
+}
+
 fluss_status
 fluss_lookup_run(fluss_lookup *lookup, fluss_error *err)
 {
-	fluss_status status = FLUSS_OK;
+	fluss_status status;
 
-	if (lookup->nslots == lookup->nrun)
-		return FLUSS_OK;
-	if (!sort_keys(lookup) || !make_chunks(lookup))
-		status = fluss_fail_memory(err);
-	while (status == FLUSS_OK)
-	{
-		status = send_calls(lookup, err);
-		if (status == FLUSS_OK)
-			status = wait_for_answers(lookup, err);
-		if (status == FLUSS_OK)
-			status = receive_answers(lookup, err);
-		if (status == FLUSS_OK && lookup->nopen == 0)
-			break;
-	}
-	fluss_lookup_end_run(lookup);
+	enter(lookup);
+	status = make_chunks(lookup, err);
 	if (status == FLUSS_OK)
-		lookup->nrun = lookup->nslots;
-	return status;
+		status = work_until(lookup, -1, err);
+	return leave(lookup, status);
 }

@@ -5,51 +5,10 @@
  * A list is immutable.  The newest one hangs on the table's description, with
  * the time it was asked for; whoever holds an older one keeps it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
 #include "partition.h"
-
-/* What a fluss_partitions really is. */
-typedef struct partitions_object
-{
-	fluss_partitions partitions;	/* must be first */
-	const fluss_partition **by_name;
-	fluss_host	host;
-	fluss_arena arena;			/* of the items and their texts */
-	int			references;
-	int64_t		asked_ms;
-} partitions_object;
-
-/* ---- lists */
-
-static partitions_object *
-new_list(const fluss_host *host)
-{
-	partitions_object *list = host->alloc(host->arg, sizeof(*list));
-
-	if (list == NULL)
-		return NULL;
-	memset(list, 0, sizeof(*list));
-	list->host = *host;
-	list->references = 1;
-	fluss_arena_init(&list->arena, &list->host);
-	return list;
-}
-
-void
-fluss_partitions_release(fluss_partitions *partitions)
-{
-	partitions_object *list = (partitions_object *) partitions;
-	fluss_host	host;
-
-	if (list == NULL || --list->references > 0)
-		return;
-	host = list->host;
-	fluss_arena_free(&list->arena);
-	host.free(host.arg, list);
-}
 
 void
 fluss_partitions_forget(fluss_table *table)
@@ -58,164 +17,6 @@ fluss_partitions_forget(fluss_table *table)
 
 	fluss_partitions_release(object->partitions);
 	object->partitions = NULL;
-}
-
-const fluss_partition *
-fluss_partition_by_id(const fluss_partitions *partitions, int64_t partition_id)
-{
-	int32_t		low = 0;
-	int32_t		high = partitions->n;
-
-	while (low < high)
-	{
-		int32_t		middle = low + (high - low) / 2;
-
-		if (partitions->items[middle].partition_id < partition_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == partitions->n ||
-		partitions->items[low].partition_id != partition_id)
-		return NULL;
-	return &partitions->items[low];
-}
-
-const fluss_partition *
-fluss_partition_by_name(const fluss_partitions *partitions, const char *name)
-{
-	const partitions_object *list = (const partitions_object *) partitions;
-	int32_t		low = 0;
-	int32_t		high = partitions->n;
-
-	while (low < high)
-	{
-		int32_t		middle = low + (high - low) / 2;
-		int			cmp = strcmp(list->by_name[middle]->name, name);
-
-		if (cmp == 0)
-			return list->by_name[middle];
-		if (cmp < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
-static int
-compare_ids(const void *a, const void *b)
-{
-	const fluss_partition *x = a;
-	const fluss_partition *y = b;
-
-	if (x->partition_id != y->partition_id)
-		return x->partition_id < y->partition_id ? -1 : 1;
-	return 0;
-}
-
-static int
-compare_names(const void *a, const void *b)
-{
-	const fluss_partition *const *x = a;
-	const fluss_partition *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
-
-/* ---- what the server says */
-
-static const char *
-value_of(const fluss_partition_entry *entry, const char *key)
-{
-	for (int i = 0; i < entry->nvalues; i++)
-	{
-		if (strcmp(entry->values[i].key, key) == 0)
-			return entry->values[i].value;
-	}
-	return NULL;
-}
-
-static char *
-join_values(fluss_arena *arena, const char *const *values, int n)
-{
-	size_t		size = 0;
-	char	   *name;
-	char	   *p;
-
-	for (int i = 0; i < n; i++)
-		size += strlen(values[i]) + 1;
-	name = p = fluss_arena_alloc(arena, size);
-	for (int i = 0; name != NULL && i < n; i++)
-	{
-		size_t		length = strlen(values[i]);
-
-		memcpy(p, values[i], length);
-		p[length] = i + 1 < n ? '$' : '\0';
-		p += length + 1;
-	}
-	return name;
-}
-
-/* The server names the columns in any order. */
-static fluss_status
-fill_item(fluss_arena *arena, const fluss_table *table,
-		  const fluss_partition_entry *entry, fluss_partition *item,
-		  fluss_error *err)
-{
-	int			n = table->npartition_key;
-	const char **values = fluss_arena_array(arena, (size_t) n,
-											sizeof(*values));
-
-	if (values == NULL)
-		return fluss_fail_memory(err);
-	for (int i = 0; i < n; i++)
-	{
-		const char *key =
-			table->schema->columns[table->partition_key[i]].name;
-		const char *value = value_of(entry, key);
-
-		if (value == NULL)
-			return fluss_fail(err, FLUSS_MALFORMED,
-							  "partition %lld of Fluss table \"%s\" in database \"%s\" has no value for column \"%s\"",
-							  (long long) entry->partition_id, table->name,
-							  table->database, key);
-		values[i] = fluss_arena_strdup(arena, value);
-		if (values[i] == NULL)
-			return fluss_fail_memory(err);
-	}
-	item->partition_id = entry->partition_id;
-	item->values = values;
-	item->name = join_values(arena, values, n);
-	return item->name == NULL ? fluss_fail_memory(err) : FLUSS_OK;
-}
-
-static fluss_status
-fill_list(partitions_object *list, const fluss_table *table,
-		  const fluss_partition_entry *entries, int n, fluss_error *err)
-{
-	fluss_partition *items = fluss_arena_array(&list->arena, (size_t) n,
-											   sizeof(*items));
-
-	list->by_name = fluss_arena_array(&list->arena, (size_t) n,
-									  sizeof(*list->by_name));
-	if (items == NULL || list->by_name == NULL)
-		return fluss_fail_memory(err);
-	for (int i = 0; i < n; i++)
-	{
-		fluss_status status = fill_item(&list->arena, table, &entries[i],
-										&items[i], err);
-
-		if (status != FLUSS_OK)
-			return status;
-	}
-	qsort(items, (size_t) n, sizeof(*items), compare_ids);
-	for (int i = 0; i < n; i++)
-		list->by_name[i] = &items[i];
-	qsort(list->by_name, (size_t) n, sizeof(*list->by_name), compare_names);
-	list->partitions.items = items;
-	list->partitions.n = n;
-	return FLUSS_OK;
 }
 
 static fluss_status
@@ -252,26 +53,23 @@ static fluss_status
 refresh_list(fluss_client *client, fluss_table *table, fluss_error *err)
 {
 	fluss_table_object *object = (fluss_table_object *) table;
-	partitions_object *list = new_list(&client->host);
+	fluss_partition_list *list = NULL;
 	fluss_partition_entry *entries;
 	fluss_arena scratch;
+	/* what is true later than that is not promised */
+	int64_t		asked_ms = fluss_client_now(client);
 	fluss_status status;
 	int			n;
 
-	if (list == NULL)
-		return fluss_fail_memory(err);
 	fluss_arena_init(&scratch, &client->host);
-	/* what is true later than that is not promised */
-	list->asked_ms = fluss_client_now(client);
 	status = ask_list(client, table, &scratch, &entries, &n, err);
 	if (status == FLUSS_OK)
-		status = fill_list(list, table, entries, n, err);
+		status = fluss_partition_list_make(&client->host, table, entries, n,
+										   &list, err);
 	fluss_arena_free(&scratch);
 	if (status != FLUSS_OK)
-	{
-		fluss_partitions_release(&list->partitions);
 		return status;
-	}
+	list->asked_ms = asked_ms;
 	fluss_partitions_forget(table);
 	object->partitions = &list->partitions;
 	return FLUSS_OK;
@@ -293,7 +91,7 @@ fluss_partitions_open(fluss_client *client, fluss_table *table,
 					  fluss_error *err)
 {
 	fluss_table_object *object = (fluss_table_object *) table;
-	partitions_object *list = (partitions_object *) object->partitions;
+	fluss_partition_list *list = (fluss_partition_list *) object->partitions;
 	fluss_status status = check_partitioned(table, err);
 
 	if (status != FLUSS_OK)
@@ -303,7 +101,7 @@ fluss_partitions_open(fluss_client *client, fluss_table *table,
 	{
 		fluss_table_retain(table);
 		status = refresh_list(client, table, err);
-		list = (partitions_object *) object->partitions;
+		list = (fluss_partition_list *) object->partitions;
 		if (status == FLUSS_OK)
 			list->references++;
 		fluss_table_release(table);
@@ -373,7 +171,7 @@ name_partition(fluss_client *client, fluss_table *table,
 		return status;
 	named->values = fluss_arena_array(&named->arena, (size_t) n,
 									  sizeof(*named->values));
-	named->name = join_values(&named->arena, values, n);
+	named->name = fluss_partition_join(&named->arena, values, n);
 	if (named->values == NULL || named->name == NULL)
 		return fluss_fail_memory(err);
 	for (int i = 0; i < n; i++)

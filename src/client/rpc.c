@@ -17,6 +17,7 @@
 
 static const char *const fetch_api = "FETCH_LOG";
 static const char *const lookup_api = "LOOKUP";
+static const char *const prefix_lookup_api = "PREFIX_LOOKUP";
 static const char *const limit_scan_api = "LIMIT_SCAN";
 static const char *const produce_api = "PRODUCE_LOG";
 static const char *const put_api = "PUT_KV";
@@ -276,20 +277,25 @@ read_lookup_bucket(fluss_arena *arena,
 				   const Fluss__PbLookupRespForBucket *entry,
 				   fluss_lookup_result *result, fluss_error *err)
 {
+	fluss_found *keys;
 	fluss_bytes *values;
 	fluss_status status;
 
 	READ_BUCKET_HEAD(result, entry, lookup_api, err);
-	status = new_results(arena, entry->n_values, sizeof(*values), lookup_api,
-						 (void **) &values, &result->nvalues, err);
+	status = new_results(arena, entry->n_values, sizeof(*keys), lookup_api,
+						 (void **) &keys, &result->nkeys, err);
 	if (status != FLUSS_OK)
 		return status;
-	for (int i = 0; i < result->nvalues; i++)
+	values = fluss_arena_array(arena, entry->n_values, sizeof(*values));
+	if (values == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < result->nkeys; i++)
 	{
-		if (entry->values[i]->has_values)
-			values[i] = fluss_pb_bytes(entry->values[i]->values);
+		values[i] = fluss_pb_bytes(entry->values[i]->values);
+		keys[i].values = &values[i];
+		keys[i].n = entry->values[i]->has_values ? 1 : 0;
 	}
-	result->values = values;
+	result->keys = keys;
 	return FLUSS_OK;
 }
 
@@ -309,6 +315,55 @@ fluss_rpc_decode_lookup(fluss_arena *arena, fluss_bytes answer,
 						 lookup_api, (void **) results, nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_lookup_bucket(arena, response->buckets_resp[i],
+									&(*results)[i], err);
+	return status;
+}
+
+static fluss_status
+read_prefix_bucket(fluss_arena *arena,
+				   const Fluss__PbPrefixLookupRespForBucket *entry,
+				   fluss_lookup_result *result, fluss_error *err)
+{
+	fluss_found *keys;
+	fluss_status status;
+
+	READ_BUCKET_HEAD(result, entry, prefix_lookup_api, err);
+	status = new_results(arena, entry->n_value_lists, sizeof(*keys),
+						 prefix_lookup_api, (void **) &keys, &result->nkeys,
+						 err);
+	for (int i = 0; status == FLUSS_OK && i < result->nkeys; i++)
+	{
+		const Fluss__PbValueList *list = entry->value_lists[i];
+		fluss_bytes *values;
+
+		status = new_results(arena, list->n_values, sizeof(*values),
+							 prefix_lookup_api, (void **) &values, &keys[i].n,
+							 err);
+		for (int v = 0; status == FLUSS_OK && v < keys[i].n; v++)
+			values[v] = fluss_pb_bytes(list->values[v]);
+		keys[i].values = values;
+	}
+	result->keys = keys;
+	return status;
+}
+
+fluss_status
+fluss_rpc_decode_prefix_lookup(fluss_arena *arena, fluss_bytes answer,
+							   fluss_lookup_result **results, int *nresults,
+							   fluss_error *err)
+{
+	Fluss__PrefixLookupResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena, &fluss__prefix_lookup_response__descriptor,
+							 answer, prefix_lookup_api, (void **) &response,
+							 err);
+	if (status != FLUSS_OK)
+		return status;
+	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
+						 prefix_lookup_api, (void **) results, nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
+		status = read_prefix_bucket(arena, response->buckets_resp[i],
 									&(*results)[i], err);
 	return status;
 }

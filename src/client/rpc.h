@@ -75,17 +75,24 @@ typedef struct fluss_lookup_ask
 	int			nkeys;
 } fluss_lookup_ask;
 
+/* The rows of one key: one at most, unless it is a prefix. */
+typedef struct fluss_found
+{
+	const fluss_bytes *values;
+	int			n;
+} fluss_found;
+
 typedef struct fluss_lookup_result
 {
 	int64_t		partition_id;
 	int32_t		bucket;
 	int32_t		error_code;
 	const char *error_message;
-	/* in the order of the keys; data NULL: not found */
-	const fluss_bytes *values;
-	int			nvalues;
+	const fluss_found *keys;	/* in the order they were asked for */
+	int			nkeys;
 } fluss_lookup_result;
 
+/* Of keys, or of prefixes. */
 FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_lookup(const fluss_host *host,
 													  int64_t table_id,
 													  const fluss_lookup_ask *buckets,
@@ -97,6 +104,12 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_lookup(fluss_arena *arena,
 													  fluss_lookup_result **results,
 													  int *nresults,
 													  fluss_error *err);
+
+FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_prefix_lookup(fluss_arena *arena,
+															 fluss_bytes answer,
+															 fluss_lookup_result **results,
+															 int *nresults,
+															 fluss_error *err);
 
 /* ---- limit scan */
 

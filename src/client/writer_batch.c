@@ -61,7 +61,8 @@ fluss_write_choose_bucket(fluss_writer *writer, const fluss_value *row,
 			return status;
 		if (writer->key.failed)
 			return fluss_fail_memory(err);
-		chosen = fluss_bucket_of(table->lake, writer->key.data,
+		chosen = fluss_bucket_of(writer->options.bucket_hash, table->lake,
+								 writer->key.data,
 								 writer->key.size, table->nbuckets);
 	}
 	*bucket = &writer->buckets[chosen];

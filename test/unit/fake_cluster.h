@@ -871,6 +871,15 @@ fluss_leader_expect(fluss_table *table, int64_t partition_id)
 {
 }
 
+fluss_status
+fluss_partitions_open(fluss_client *client, fluss_table *table,
+					  int64_t max_age_ms, fluss_partitions **partitions,
+					  fluss_error *err)
+{
+	fail_msg("the table has no partitions");
+	return FLUSS_OK;
+}
+
 void
 fluss_leader_forget(fluss_client *client, fluss_table *table)
 {

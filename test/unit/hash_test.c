@@ -49,7 +49,7 @@ check_buckets(const json_t *vector, const char *key_name,
 		return;					/* the encoder refuses this type */
 	size = test_hex(test_string(vector, key_name), &key);
 	json_object_foreach((json_t *) buckets, n, expected)
-		assert_int_equal(fluss_bucket_of(lake, key, size, atoi(n)),
+		assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_FLUSS, lake, key, size, atoi(n)),
 						 json_integer_value(expected));
 	free(key);
 }
@@ -83,7 +83,7 @@ test_empty_key(void **unused)
 {
 	const uint8_t nothing[1] = {0};
 
-	assert_int_equal(fluss_bucket_of(FLUSS_LAKE_ICEBERG, nothing, 0, 7), 0);
+	assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_FLUSS, FLUSS_LAKE_ICEBERG, nothing, 0, 7), 0);
 }
 
 int
