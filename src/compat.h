@@ -62,16 +62,37 @@ fluss_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
 #endif
 }
 
+/* create_foreign_upper_path: the same */
+static inline ForeignPath *
+fluss_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
+								PathTarget *target, double rows,
+								Cost startup_cost, Cost total_cost,
+								List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreign_upper_path(root, rel, target, rows, 0, startup_cost,
+									 total_cost, NIL, NULL, NIL, fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, NIL, NULL, NIL, fdw_private);
+#else
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, NIL, NULL, fdw_private);
+#endif
+}
+
 /* The user a scan acts as: 16 moved it from the range table to the plan. */
 static inline Oid
 fluss_scan_user(ForeignScan *plan, EState *estate)
 {
 	Oid			user;
-
 #if PG_VERSION_NUM >= 160000
 	user = plan->checkAsUser;
 #else
-	user = exec_rt_fetch(plan->scan.scanrelid, estate)->checkAsUser;
+	Index		rti = plan->scan.scanrelid > 0 ? plan->scan.scanrelid :
+		(Index) bms_singleton_member(plan->fs_relids);
+
+	user = exec_rt_fetch(rti, estate)->checkAsUser;
 #endif
 	return OidIsValid(user) ? user : GetUserId();
 }

@@ -263,6 +263,26 @@ explain_leaders(ForeignScanState *node, FlussScanState *state,
 		ExplainPropertyList("Fluss Leaders", addresses, es);
 }
 
+/* A scan that gives aggregates says of what, as postgres_fdw does. */
+static void
+explain_relations(ForeignScanState *node, FlussScanState *state,
+				  ExplainState *es)
+{
+	RangeTblEntry *rte = exec_rt_fetch(state->varno, node->ss.ps.state);
+	char	   *alias = list_nth(es->rtable_names, state->varno - 1);
+	StringInfoData name;
+
+	initStringInfo(&name);
+	if (es->verbose)
+		appendStringInfo(&name, "%s.",
+						 quote_identifier(get_namespace_name(get_rel_namespace(rte->relid))));
+	appendStringInfoString(&name, quote_identifier(state->relname));
+	if (alias != NULL && strcmp(alias, state->relname) != 0)
+		appendStringInfo(&name, " %s", quote_identifier(alias));
+	ExplainPropertyText("Relations",
+						psprintf("Aggregate on (%s)", name.data), es);
+}
+
 void
 flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
@@ -271,6 +291,12 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	FlussOptions *options = state->rel->options;
 	const char *name = scan_name(state->kind);
 
+	if (state->aggregates != NULL)
+	{
+		explain_relations(node, state, es);
+		if (FlussAggregatesCountOnly(state->aggregates))
+			name = "count";
+	}
 	ExplainPropertyText("Fluss Table",
 						psprintf("%s.%s", options->database_name,
 								 options->table_name), es);

@@ -66,6 +66,7 @@ fluss_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = flussGetForeignRelSize;
 	routine->GetForeignPaths = flussGetForeignPaths;
 	routine->GetForeignPlan = flussGetForeignPlan;
+	routine->GetForeignUpperPaths = flussGetForeignUpperPaths;
 	routine->BeginForeignScan = flussBeginForeignScan;
 	routine->IterateForeignScan = flussIterateForeignScan;
 	routine->ReScanForeignScan = flussReScanForeignScan;

@@ -495,12 +495,38 @@ typedef struct FlussPlanPrivate
 	char	   *narrowest;		/* remote column to fetch when none is wanted,
 								 * or NULL */
 	int			nvector;		/* last clauses that are vector filters */
+	int			naggregates;	/* first entries of fdw_scan_tlist; 0: rows */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
 extern int32 FlussNarrowestColumn(const fluss_schema *schema);
 extern List *FlussPlanPrivatePack(const FlussPlanPrivate *priv);
 extern void FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv);
+
+/* What the planner callbacks share about a relation: baserel->fdw_private. */
+typedef struct FlussPlanState
+{
+	FlussRelation *rel;
+	bool		keyed;			/* FlussReadsState */
+	double		table_rows;
+	double		fetched_rows;	/* of an unparameterized scan */
+} FlussPlanState;
+
+/* How the records of a table that is read by offsets are called. */
+extern FlussScanKind FlussLogKind(const FlussRelation *rel);
+/*
+ * Splits the clauses of a plan into those for ranges, buckets or keys, vector
+ * filters, and what is left.
+ */
+extern void FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
+							  FlussScanKind kind, Index varno, List *clauses,
+							  List **pushed, List **vector, List **local);
+/* Attributes that the expressions use; a whole-row reference takes all. */
+extern List *FlussNeededAttributes(FlussRelation *rel, Index varno,
+								   List *exprs);
+/* A log fetch asks for at least one column: the one that costs least. */
+extern char *FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind,
+								  List *attnums);
 
 extern void flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 								   Oid relid);
@@ -510,6 +536,39 @@ extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
 										Oid relid, ForeignPath *best_path,
 										List *tlist, List *scan_clauses,
 										Plan *outer_plan);
+
+/* ------------------------------------- aggregate.c, vector_aggregate.c */
+
+typedef enum FlussAggregateKind
+{
+	FLUSS_COUNT_ROWS,			/* count(*) */
+	FLUSS_COUNT,
+	FLUSS_SUM,
+	FLUSS_AVG,
+	FLUSS_MIN,
+	FLUSS_MAX
+} FlussAggregateKind;
+
+/* Aggregates of one scan, and their state. */
+typedef struct FlussAggregates FlussAggregates;
+
+extern void flussGetForeignUpperPaths(PlannerInfo *root,
+									  UpperRelationKind stage,
+									  RelOptInfo *input_rel,
+									  RelOptInfo *output_rel, void *extra);
+extern ForeignScan *FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel,
+									   ForeignPath *best_path, List *tlist);
+/* One of ours, over all rows or a column of varno (else attnum is invalid). */
+extern bool FlussMatchAggregate(const FlussRelation *rel, Index varno,
+								Aggref *aggref, FlussAggregateKind *kind,
+								AttrNumber *attnum);
+extern FlussAggregates *FlussAggregatesCompile(FlussRelation *rel, Index varno,
+											   List *aggrefs);
+/* Nothing but count(*): no column is looked at. */
+extern bool FlussAggregatesCountOnly(const FlussAggregates *aggregates);
+/* Reads the scan to its end and fills in the one row. */
+extern void FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
+							   TupleTableSlot *slot);
 
 /* ----------------------------------------------------------------- cost.c */
 
@@ -590,6 +649,8 @@ struct FlussScanState
 	int32		nselected;
 	int32		next_selected;
 	int64		rows_removed;
+	FlussAggregates *aggregates;	/* or NULL: rows */
+	bool		given;			/* the row of aggregates */
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
@@ -618,6 +679,11 @@ extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
 extern void FlussLogStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLogNext(ForeignScanState *node, FlussScanState *state,
 						 TupleTableSlot *slot);
+/*
+ * Moves to the next batch with a row in range, and lets the vector filter
+ * select among them.
+ */
+extern bool FlussLogNextBatch(ForeignScanState *node, FlussScanState *state);
 extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
 							   List *clauses);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);

@@ -29,15 +29,6 @@
 /* Fraction of a log that lies past a bound which is not known yet. */
 #define OPEN_RANGE_FRACTION 0.3333333333
 
-/* What the planner callbacks share about a relation: baserel->fdw_private. */
-typedef struct FlussPlanState
-{
-	FlussRelation *rel;
-	bool		keyed;			/* FlussReadsState */
-	double		table_rows;
-	double		fetched_rows;	/* of an unparameterized scan */
-} FlussPlanState;
-
 /* -------------------------------------------------------- private lists */
 
 /*
@@ -80,6 +71,7 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, priv->attnums);
 	list = lappend(list, string_node(priv->narrowest));
 	list = lappend(list, makeInteger(priv->nvector));
+	list = lappend(list, makeInteger(priv->naggregates));
 	return list;
 }
 
@@ -95,6 +87,7 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->attnums = NEXT_FIELD(lfirst(lc));
 	priv->narrowest = NEXT_FIELD(string_value(lfirst(lc)));
 	priv->nvector = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->naggregates = NEXT_FIELD(intVal(lfirst(lc)));
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -284,8 +277,8 @@ count_keys(PlannerInfo *root, List *key_clauses)
 /* ------------------------------------------------------------------ paths */
 
 /* How the records of a table that is read by offsets are called. */
-static FlussScanKind
-log_kind(const FlussRelation *rel)
+FlussScanKind
+FlussLogKind(const FlussRelation *rel)
 {
 	return FlussIsKeyed(rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
 }
@@ -444,7 +437,7 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 		double		fetched = fetched_log_rows(state, baserel->relid, clauses);
 
 		FlussCostLog(state->rel, fetched, &cost);
-		add_scan_path(root, baserel, log_kind(state->rel),
+		add_scan_path(root, baserel, FlussLogKind(state->rel),
 					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
 	}
 }
@@ -490,7 +483,7 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	else
 	{
 		FlussCostLog(state->rel, state->fetched_rows, &cost);
-		add_scan_path(root, baserel, log_kind(state->rel), baserel->rows,
+		add_scan_path(root, baserel, FlussLogKind(state->rel), baserel->rows,
 					  state->fetched_rows, &cost, baserel->lateral_relids);
 	}
 
@@ -499,84 +492,6 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 }
 
 /* ------------------------------------------------------------------- plan */
-
-/* Splits the clauses of a plan into what the client does and what is left. */
-static void
-split_clauses(FlussPlanState *state, FlussScanKind kind, Index varno,
-			  List *clauses, List **pushed, List **vector, List **local)
-{
-	ListCell   *lc;
-
-	*pushed = *vector = *local = NIL;
-	if (kind == FLUSS_SCAN_LOOKUP)
-	{
-		*pushed = match_whole_key(state->rel, varno, clauses);
-		if (*pushed == NIL)
-			elog(ERROR, "lookup path lost its key");
-		*local = list_difference_ptr(clauses, *pushed);
-		return;
-	}
-	foreach(lc, clauses)
-	{
-		Node	   *clause = lfirst(lc);
-		bool		push = false;
-
-		if (FlussIsLogScan(kind))
-			push = FlussIsRangeClause(state->rel, varno, clause);
-		else if (kind == FLUSS_SCAN_LIMIT)
-			push = FlussIsBucketClause(state->rel, varno, clause);
-		if (push)
-			*pushed = lappend(*pushed, clause);
-		else if (FlussIsLogScan(kind) && fluss_enable_vector_filter &&
-				 FlussIsVectorClause(state->rel, varno, clause))
-			*vector = lappend(*vector, clause);
-		else
-			*local = lappend(*local, clause);
-	}
-}
-
-/* Attributes that the scan must fill in; a whole-row reference takes all. */
-static List *
-needed_attributes(FlussRelation *rel, RelOptInfo *baserel, List *local)
-{
-	Bitmapset  *used = NULL;
-	List	   *result = NIL;
-	bool		all;
-
-	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
-	pull_varattnos((Node *) local, baserel->relid, &used);
-	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
-
-	for (int i = 0; i < rel->natts; i++)
-	{
-		FlussAttribute *attr = &rel->attrs[i];
-
-		if (attr->remote_name == NULL && attr->metadata == FLUSS_META_NONE)
-			continue;
-		if (all || bms_is_member(attr->attnum -
-								 FirstLowInvalidHeapAttributeNumber, used))
-			result = lappend_int(result, attr->attnum);
-	}
-	return result;
-}
-
-/* A log fetch asks for at least one column: the one that costs least. */
-static char *
-narrowest_if_none(FlussRelation *rel, FlussScanKind kind, List *attnums)
-{
-	const fluss_schema *schema;
-	ListCell   *lc;
-
-	if (!FlussIsLogScan(kind))
-		return NULL;
-	foreach(lc, attnums)
-	{
-		if (rel->attrs[lfirst_int(lc) - 1].metadata == FLUSS_META_NONE)
-			return NULL;
-	}
-	schema = rel->table->schema;
-	return pstrdup(schema->columns[FlussNarrowestColumn(schema)].name);
-}
 
 /*
  * The same clauses with the column on the left, so that EXPLAIN reads the same
@@ -603,6 +518,83 @@ columns_first(PlannerInfo *root, List *clauses, Index varno)
 	return result;
 }
 
+void
+FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
+				  FlussScanKind kind, Index varno, List *clauses,
+				  List **pushed, List **vector, List **local)
+{
+	ListCell   *lc;
+
+	*pushed = *vector = *local = NIL;
+	if (kind == FLUSS_SCAN_LOOKUP)
+	{
+		*pushed = match_whole_key(state->rel, varno, clauses);
+		if (*pushed == NIL)
+			elog(ERROR, "lookup path lost its key");
+		*local = list_difference_ptr(clauses, *pushed);
+		*pushed = columns_first(root, *pushed, varno);
+		return;
+	}
+	foreach(lc, clauses)
+	{
+		Node	   *clause = lfirst(lc);
+		bool		push = false;
+
+		if (FlussIsLogScan(kind))
+			push = FlussIsRangeClause(state->rel, varno, clause);
+		else if (kind == FLUSS_SCAN_LIMIT)
+			push = FlussIsBucketClause(state->rel, varno, clause);
+		if (push)
+			*pushed = lappend(*pushed, clause);
+		else if (FlussIsLogScan(kind) && fluss_enable_vector_filter &&
+				 FlussIsVectorClause(state->rel, varno, clause))
+			*vector = lappend(*vector, clause);
+		else
+			*local = lappend(*local, clause);
+	}
+	*vector = columns_first(root, *vector, varno);
+}
+
+List *
+FlussNeededAttributes(FlussRelation *rel, Index varno, List *exprs)
+{
+	Bitmapset  *used = NULL;
+	List	   *result = NIL;
+	bool		all;
+
+	pull_varattnos((Node *) exprs, varno, &used);
+	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
+
+	for (int i = 0; i < rel->natts; i++)
+	{
+		FlussAttribute *attr = &rel->attrs[i];
+
+		if (attr->remote_name == NULL && attr->metadata == FLUSS_META_NONE)
+			continue;
+		if (all || bms_is_member(attr->attnum -
+								 FirstLowInvalidHeapAttributeNumber, used))
+			result = lappend_int(result, attr->attnum);
+	}
+	return result;
+}
+
+char *
+FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind, List *attnums)
+{
+	const fluss_schema *schema;
+	ListCell   *lc;
+
+	if (!FlussIsLogScan(kind))
+		return NULL;
+	foreach(lc, attnums)
+	{
+		if (rel->attrs[lfirst_int(lc) - 1].metadata == FLUSS_META_NONE)
+			return NULL;
+	}
+	schema = rel->table->schema;
+	return pstrdup(schema->columns[FlussNarrowestColumn(schema)].name);
+}
+
 ForeignScan *
 flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -613,23 +605,23 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	List	   *pushed;
 	List	   *vector;
 	List	   *local;
+	List	   *used;
 
+	if (IS_UPPER_REL(baserel))
+		return FlussAggregatePlan(root, baserel, best_path, tlist);
 	priv.kind = intVal(linitial(best_path->fdw_private));
 	if (state->rel->table != NULL)
 	{
 		priv.table_id = state->rel->table->table_id;
 		priv.nbuckets = state->rel->table->nbuckets;
 	}
-	split_clauses(state, priv.kind, baserel->relid,
-				  extract_actual_clauses(scan_clauses, false),
-				  &pushed, &vector, &local);
-	if (priv.kind == FLUSS_SCAN_LOOKUP)
-		pushed = columns_first(root, pushed, baserel->relid);
-	priv.attnums = needed_attributes(state->rel, baserel,
-									 list_concat_copy(local, vector));
-	priv.narrowest = narrowest_if_none(state->rel, priv.kind, priv.attnums);
-
-	vector = columns_first(root, vector, baserel->relid);
+	FlussSplitClauses(root, state, priv.kind, baserel->relid,
+					  extract_actual_clauses(scan_clauses, false),
+					  &pushed, &vector, &local);
+	used = list_concat_copy(baserel->reltarget->exprs, local);
+	used = list_concat(used, vector);
+	priv.attnums = FlussNeededAttributes(state->rel, baserel->relid, used);
+	priv.narrowest = FlussNarrowestIfNone(state->rel, priv.kind, priv.attnums);
 	priv.nvector = list_length(vector);
 	pushed = list_concat(pushed, vector);
 

@@ -8,6 +8,7 @@
  */
 #include "fluss_fdw.h"
 
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
@@ -23,11 +24,43 @@ split_clauses(FlussScanState *state, List *exprs)
 	state->vector_clauses = list_copy_tail(exprs, n);
 }
 
+/*
+ * A scan that gives aggregates has no tuple of the relation: its clauses name
+ * columns by their place in fdw_scan_tlist.  Back to the columns themselves.
+ */
+static Node *
+restore_columns(Node *node, void *scan_tlist)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, (List *) scan_tlist,
+										   ((Var *) node)->varattno - 1);
+
+		return (Node *) copyObject(entry->expr);
+	}
+	return expression_tree_mutator(node, restore_columns, scan_tlist);
+}
+
+static List *
+aggregates_of(const FlussScanState *state, ForeignScan *plan)
+{
+	List	   *aggrefs = NIL;
+
+	for (int i = 0; i < state->plan.naggregates; i++)
+		aggrefs = lappend(aggrefs,
+						  list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										i)->expr);
+	return aggrefs;
+}
+
 static FlussScanState *
 make_state(ForeignScanState *node)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	MemoryContext context = AllocSetContextCreate(node->ss.ps.state->es_query_cxt,
+	EState	   *estate = node->ss.ps.state;
+	MemoryContext context = AllocSetContextCreate(estate->es_query_cxt,
 												  "fluss scan",
 												  ALLOCSET_DEFAULT_SIZES);
 	FlussScanState *state = MemoryContextAllocZero(context, sizeof(*state));
@@ -37,22 +70,29 @@ make_state(ForeignScanState *node)
 												  ALLOCSET_DEFAULT_SIZES);
 	FlussPlanPrivateUnpack(plan->fdw_private, &state->plan);
 	state->kind = state->plan.kind;
-	split_clauses(state, plan->fdw_exprs);
-	state->varno = plan->scan.scanrelid;
-	state->relname = MemoryContextStrdup(context,
-										 RelationGetRelationName(node->ss.ss_currentRelation));
+	state->varno = plan->scan.scanrelid > 0 ? plan->scan.scanrelid :
+		(Index) bms_singleton_member(plan->fs_relids);
 	return state;
 }
 
 void
 flussBeginForeignScan(ForeignScanState *node, int eflags)
 {
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	FlussScanState *state = make_state(node);
+	Oid			relid = exec_rt_fetch(state->varno, node->ss.ps.state)->relid;
+	List	   *exprs = plan->fdw_exprs;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	node->fdw_state = state;
-	state->rel = FlussRelationLocal(RelationGetRelid(node->ss.ss_currentRelation),
-									state->context);
+	state->rel = FlussRelationLocal(relid, state->context);
+	state->relname = state->rel->name;
+	if (plan->scan.scanrelid == 0)
+		exprs = (List *) restore_columns((Node *) exprs, plan->fdw_scan_tlist);
+	split_clauses(state, exprs);
+	if (state->plan.naggregates > 0)
+		state->aggregates = FlussAggregatesCompile(state->rel, state->varno,
+												   aggregates_of(state, plan));
 	if (state->kind == FLUSS_SCAN_LOOKUP)
 		FlussLookupCompile(node, state, state->clauses);
 	else if (state->clauses != NIL)
@@ -300,7 +340,7 @@ flussIterateForeignScan(ForeignScanState *node)
 	if (!state->started)
 		start_scan(node, state);
 	ExecClearTuple(slot);
-	if (state->done)
+	if (state->aggregates != NULL ? state->given : state->done)
 		return slot;
 
 	context.callback = row_context;
@@ -308,7 +348,13 @@ flussIterateForeignScan(ForeignScanState *node)
 	context.previous = error_context_stack;
 	error_context_stack = &context;
 
-	if (next_row(node, state, slot))
+	if (state->aggregates != NULL)
+	{
+		FlussAggregatesRun(node, state, slot);
+		ExecStoreVirtualTuple(slot);
+		state->given = true;
+	}
+	else if (next_row(node, state, slot))
 		ExecStoreVirtualTuple(slot);
 	else
 		state->done = true;
@@ -417,7 +463,7 @@ flussReScanForeignScan(ForeignScanState *node)
 	if (state->vector != NULL)
 		FlussVectorRescan(state->vector);
 	state->intervals = NULL;
-	state->started = state->done = false;
+	state->started = state->done = state->given = false;
 	MemoryContextReset(state->rescan_context);
 }
 

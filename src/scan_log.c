@@ -193,6 +193,22 @@ batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 	}
 }
 
+bool
+FlussLogNextBatch(ForeignScanState *node, FlussScanState *state)
+{
+	if (!next_batch(state))
+		return false;
+	if (state->vector == NULL)
+		return true;
+	state->selected = FlussVectorSelect(state->vector,
+										node->ss.ps.ps_ExprContext,
+										state->batch, &state->nselected);
+	state->next_selected = 0;
+	state->rows_removed += state->batch->end_row - state->batch->first_row -
+		state->nselected;
+	return true;
+}
+
 /* Moves to the next row that passes the filter, if any is set. */
 static bool
 next_record(ForeignScanState *node, FlussScanState *state)
@@ -206,14 +222,8 @@ next_record(ForeignScanState *node, FlussScanState *state)
 	while (state->next_selected >= state->nselected)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!next_batch(state))
+		if (!FlussLogNextBatch(node, state))
 			return false;
-		state->selected = FlussVectorSelect(state->vector,
-											node->ss.ps.ps_ExprContext,
-											state->batch, &state->nselected);
-		state->next_selected = 0;
-		state->rows_removed += state->batch->end_row -
-			state->batch->first_row - state->nselected;
 	}
 	state->row = state->selected[state->next_selected++];
 	return true;

@@ -1,0 +1,258 @@
+/*
+ * aggregate.c
+ *	  Aggregates without GROUP BY on the column views of batches: planning.
+ *
+ * One foreign scan gives one row of aggregates.  The plan keeps the Aggrefs in
+ * fdw_scan_tlist, followed by the columns that the pushed clauses name, so that
+ * core can resolve both; vector_aggregate.c reads them from there.
+ *
+ * All clauses must be ranges or vector filters.  Anything that an Aggref could
+ * say beyond its column (DISTINCT, ORDER BY, FILTER) is left to core.
+ */
+#include "fluss_fdw.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+
+/* Values that one aggregate takes in for the cost of one operator. */
+#define VECTOR_LENGTH	8.0
+
+/* What the upper relation keeps for its plan. */
+typedef struct AggregatePlan
+{
+	FlussPlanState *input;
+	Index		varno;
+	List	   *clauses;		/* bare, all pushed */
+	List	   *aggrefs;		/* distinct */
+} AggregatePlan;
+
+static const struct
+{
+	Oid			fnoid;
+	FlussAggregateKind kind;
+}			aggregates[] = {
+	{F_COUNT_, FLUSS_COUNT_ROWS},
+	{F_COUNT_ANY, FLUSS_COUNT},
+	{F_SUM_INT2, FLUSS_SUM}, {F_SUM_INT4, FLUSS_SUM}, {F_SUM_INT8, FLUSS_SUM},
+	{F_SUM_FLOAT4, FLUSS_SUM}, {F_SUM_FLOAT8, FLUSS_SUM},
+	{F_SUM_NUMERIC, FLUSS_SUM},
+	{F_AVG_INT2, FLUSS_AVG}, {F_AVG_INT4, FLUSS_AVG}, {F_AVG_INT8, FLUSS_AVG},
+	{F_AVG_FLOAT4, FLUSS_AVG}, {F_AVG_FLOAT8, FLUSS_AVG},
+	{F_AVG_NUMERIC, FLUSS_AVG},
+	{F_MIN_INT2, FLUSS_MIN}, {F_MIN_INT4, FLUSS_MIN}, {F_MIN_INT8, FLUSS_MIN},
+	{F_MIN_FLOAT4, FLUSS_MIN}, {F_MIN_FLOAT8, FLUSS_MIN},
+	{F_MIN_NUMERIC, FLUSS_MIN}, {F_MIN_DATE, FLUSS_MIN},
+	{F_MIN_TIME, FLUSS_MIN}, {F_MIN_TIMESTAMP, FLUSS_MIN},
+	{F_MIN_TIMESTAMPTZ, FLUSS_MIN},
+	{F_MAX_INT2, FLUSS_MAX}, {F_MAX_INT4, FLUSS_MAX}, {F_MAX_INT8, FLUSS_MAX},
+	{F_MAX_FLOAT4, FLUSS_MAX}, {F_MAX_FLOAT8, FLUSS_MAX},
+	{F_MAX_NUMERIC, FLUSS_MAX}, {F_MAX_DATE, FLUSS_MAX},
+	{F_MAX_TIME, FLUSS_MAX}, {F_MAX_TIMESTAMP, FLUSS_MAX},
+	{F_MAX_TIMESTAMPTZ, FLUSS_MAX}
+};
+
+bool
+FlussMatchAggregate(const FlussRelation *rel, Index varno, Aggref *aggref,
+					FlussAggregateKind *kind, AttrNumber *attnum)
+{
+	Node	   *arg;
+	int			i;
+
+	*attnum = InvalidAttrNumber;
+	for (i = 0; i < lengthof(aggregates); i++)
+	{
+		if (aggregates[i].fnoid == aggref->aggfnoid)
+			break;
+	}
+	if (i == lengthof(aggregates) || aggref->agglevelsup != 0 ||
+		aggref->aggdistinct != NIL || aggref->aggorder != NIL ||
+		aggref->aggfilter != NULL || aggref->aggsplit != AGGSPLIT_SIMPLE)
+		return false;
+	*kind = aggregates[i].kind;
+	if (*kind == FLUSS_COUNT_ROWS)
+		return true;
+	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	if (*kind == FLUSS_COUNT && IsA(arg, Const) && !((Const *) arg)->constisnull)
+	{
+		*kind = FLUSS_COUNT_ROWS;
+		return true;
+	}
+	if (!IsA(arg, Var) || ((Var *) arg)->varno != (int) varno ||
+		((Var *) arg)->varattno <= 0 || ((Var *) arg)->varattno > rel->natts)
+		return false;
+	*attnum = ((Var *) arg)->varattno;
+	return true;
+}
+
+/* Can the column be aggregated without a Datum for each of its values? */
+static bool
+is_aggregable(FlussRelation *rel, FlussAggregateKind kind, AttrNumber attnum)
+{
+	FlussMetadata metadata = rel->attrs[attnum - 1].metadata;
+	FlussConverter conv;
+
+	if (metadata == FLUSS_META_LOG_OFFSET ||
+		metadata == FLUSS_META_COMMIT_TIMESTAMP)
+		return kind == FLUSS_MIN || kind == FLUSS_MAX;
+	if (!FlussIsVectorColumn(rel, attnum))
+		return false;
+	FlussConverterInit(&conv, rel, attnum);
+	/* numerics that get other digits than Fluss has */
+	return (conv.kind != FLUSS_CONVERT_DECIMAL &&
+			conv.kind != FLUSS_CONVERT_INT_NUMERIC) || conv.limit == 0;
+}
+
+/* The Aggrefs of the target, or NIL when core must compute them. */
+static List *
+find_aggregates(FlussRelation *rel, Index varno, PathTarget *target)
+{
+	List	   *found = pull_var_clause((Node *) target->exprs,
+										PVC_INCLUDE_AGGREGATES |
+										PVC_INCLUDE_PLACEHOLDERS |
+										PVC_INCLUDE_WINDOWFUNCS);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, found)
+	{
+		Aggref	   *aggref = lfirst(lc);
+		FlussAggregateKind kind;
+		AttrNumber	attnum;
+
+		if (!IsA(aggref, Aggref) ||
+			!FlussMatchAggregate(rel, varno, aggref, &kind, &attnum) ||
+			(AttributeNumberIsValid(attnum) &&
+			 !is_aggregable(rel, kind, attnum)))
+			return NIL;
+		result = list_append_unique(result, aggref);
+	}
+	return result;
+}
+
+/* The clauses of a relation, if the client evaluates every one of them. */
+static bool
+all_pushed(FlussRelation *rel, RelOptInfo *baserel, List **clauses)
+{
+	ListCell   *lc;
+
+	*clauses = NIL;
+	foreach(lc, baserel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = (Node *) rinfo->clause;
+
+		if (rinfo->pseudoconstant)
+			return false;
+		if (!FlussIsRangeClause(rel, baserel->relid, clause) &&
+			!(fluss_enable_vector_filter &&
+			  FlussIsVectorClause(rel, baserel->relid, clause)))
+			return false;
+		*clauses = lappend(*clauses, clause);
+	}
+	return true;
+}
+
+void
+flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+						  RelOptInfo *input_rel, RelOptInfo *output_rel,
+						  void *extra)
+{
+	Query	   *parse = root->parse;
+	FlussPlanState *input = input_rel->fdw_private;
+	AggregatePlan *plan;
+	List	   *aggrefs;
+	List	   *clauses;
+	FlussCost	cost;
+
+	if (stage != UPPERREL_GROUP_AGG || !fluss_enable_aggregate_pushdown ||
+		input_rel->reloptkind != RELOPT_BASEREL || input == NULL ||
+		input->rel->table == NULL || input->keyed ||
+		output_rel->fdw_private != NULL ||
+		!bms_is_empty(input_rel->lateral_relids))
+		return;
+	if (!parse->hasAggs || parse->groupClause != NIL ||
+		parse->groupingSets != NIL || parse->havingQual != NULL ||
+		parse->hasTargetSRFs)
+		return;
+	aggrefs = find_aggregates(input->rel, input_rel->relid,
+							  output_rel->reltarget);
+	if (aggrefs == NIL || !all_pushed(input->rel, input_rel, &clauses))
+		return;
+
+	plan = palloc0(sizeof(*plan));
+	plan->input = input;
+	plan->varno = input_rel->relid;
+	plan->clauses = clauses;
+	plan->aggrefs = aggrefs;
+	output_rel->fdw_private = plan;
+
+	FlussCostLog(input->rel, input->fetched_rows, &cost);
+	cost.total += input->fetched_rows *
+		(list_length(aggrefs) + list_length(clauses)) *
+		cpu_operator_cost / VECTOR_LENGTH;
+	add_path(output_rel, (Path *)
+			 fluss_create_foreign_upper_path(root, output_rel,
+											 output_rel->reltarget, 1,
+											 cost.total, cost.total + cpu_tuple_cost,
+											 list_make1(makeInteger(FlussLogKind(input->rel)))));
+}
+
+/* The columns of the relation that the clauses name, as they are in them. */
+static List *
+clause_columns(List *clauses, Index varno)
+{
+	List	   *vars = pull_var_clause((Node *) clauses,
+									   PVC_RECURSE_PLACEHOLDERS);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno == (int) varno)
+			result = lappend(result, var);
+	}
+	return result;
+}
+
+ForeignScan *
+FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *best_path,
+				   List *tlist)
+{
+	AggregatePlan *plan = rel->fdw_private;
+	FlussRelation *frel = plan->input->rel;
+	FlussPlanPrivate priv = {0};
+	List	   *scan_tlist;
+	List	   *pushed;
+	List	   *vector;
+	List	   *local;
+
+	priv.kind = intVal(linitial(best_path->fdw_private));
+	priv.table_id = frel->table->table_id;
+	priv.nbuckets = frel->table->nbuckets;
+	FlussSplitClauses(root, plan->input, priv.kind, plan->varno, plan->clauses,
+					  &pushed, &vector, &local);
+	if (local != NIL)
+		elog(ERROR, "aggregate path lost a clause");
+	priv.attnums = FlussNeededAttributes(frel, plan->varno,
+										 list_concat_copy(plan->aggrefs,
+														  vector));
+	priv.narrowest = FlussNarrowestIfNone(frel, priv.kind, priv.attnums);
+	priv.nvector = list_length(vector);
+	priv.naggregates = list_length(plan->aggrefs);
+
+	scan_tlist = add_to_flat_tlist(NIL, plan->aggrefs);
+	scan_tlist = add_to_flat_tlist(scan_tlist,
+								   clause_columns(plan->clauses, plan->varno));
+	return make_foreignscan(tlist, NIL, 0, list_concat(pushed, vector),
+							FlussPlanPrivatePack(&priv), scan_tlist, NIL,
+							NULL);
+}
