@@ -85,7 +85,7 @@ BEGIN;
 SAVEPOINT one;
 DELETE FROM events;
 ROLLBACK TO one;
-UPDATE states SET t = 'x' WHERE id = 1;
+UPDATE events SET t = 'x' WHERE id = 1;
 ROLLBACK;
 SELECT t FROM states WHERE id = 1;
 
@@ -93,7 +93,6 @@ SELECT t FROM states WHERE id = 1;
 INSERT INTO states VALUES (1, 'x', 1) ON CONFLICT DO NOTHING;
 INSERT INTO states VALUES (1, 'x', 1) ON CONFLICT (id) DO UPDATE SET t = 'y';
 TRUNCATE states;
-DELETE FROM states;
 COPY events TO STDOUT;
 COPY (SELECT id, t FROM events WHERE off < 2) TO STDOUT;
 

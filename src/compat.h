@@ -15,6 +15,8 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
 #include "storage/latch.h"
 #include "utils/selfuncs.h"
 #include "utils/acl.h"
@@ -114,6 +116,22 @@ fluss_modify_user(ResultRelInfo *rri, EState *estate)
 		user = GetUserId();
 #endif
 	return user;
+}
+
+/* The same for the target of a modification, at plan time. */
+static inline Oid
+fluss_target_user(PlannerInfo *root)
+{
+	RangeTblEntry *rte = rt_fetch(root->parse->resultRelation,
+								  root->parse->rtable);
+	Oid			user;
+
+#if PG_VERSION_NUM >= 160000
+	user = getRTEPermissionInfo(root->parse->rteperminfos, rte)->checkAsUser;
+#else
+	user = rte->checkAsUser;
+#endif
+	return OidIsValid(user) ? user : GetUserId();
 }
 
 /* The user a base relation is read as, at plan time. */

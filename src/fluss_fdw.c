@@ -56,6 +56,8 @@ _PG_init(void)
 
 	FlussConnectionInit();
 	FlussSnapshotInit();
+	FlussModifyInit();
+	FlussCommitInit();
 }
 
 Datum
@@ -75,7 +77,11 @@ fluss_fdw_handler(PG_FUNCTION_ARGS)
 
 	routine->PlanForeignModify = flussPlanForeignModify;
 	routine->BeginForeignModify = flussBeginForeignModify;
+	routine->AddForeignUpdateTargets = flussAddForeignUpdateTargets;
 	routine->ExecForeignInsert = flussExecForeignInsert;
+	routine->ExecForeignUpdate = flussExecForeignUpdate;
+	routine->ExecForeignDelete = flussExecForeignDelete;
+	routine->ExecForeignTruncate = flussExecForeignTruncate;
 	routine->ExecForeignBatchInsert = flussExecForeignBatchInsert;
 	routine->GetForeignModifyBatchSize = flussGetForeignModifyBatchSize;
 	routine->EndForeignModify = flussEndForeignModify;

@@ -712,6 +712,21 @@ extern TupleTableSlot *flussExecForeignInsert(EState *estate,
 											  ResultRelInfo *rri,
 											  TupleTableSlot *slot,
 											  TupleTableSlot *planSlot);
+extern TupleTableSlot *flussExecForeignUpdate(EState *estate,
+											  ResultRelInfo *rri,
+											  TupleTableSlot *slot,
+											  TupleTableSlot *planSlot);
+extern TupleTableSlot *flussExecForeignDelete(EState *estate,
+											  ResultRelInfo *rri,
+											  TupleTableSlot *slot,
+											  TupleTableSlot *planSlot);
+extern void flussAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
+										 RangeTblEntry *target_rte,
+										 Relation target_relation);
+extern void flussExecForeignTruncate(List *rels, DropBehavior behavior,
+									 bool restart_seqs)
+			__attribute__((noreturn));
+extern void FlussModifyInit(void);
 extern TupleTableSlot **flussExecForeignBatchInsert(EState *estate,
 													ResultRelInfo *rri,
 													TupleTableSlot **slots,
@@ -727,6 +742,20 @@ extern void flussExplainForeignModify(ModifyTableState *mtstate,
 									  ResultRelInfo *rri, List *fdw_private,
 									  int subplan_index, ExplainState *es);
 
+/* --------------------------------------------------------------- commit.c */
+
+/*
+ * A writer that holds its rows until the transaction commits, and loses them
+ * when the current subtransaction is rolled back.  It is the transaction's.
+ */
+extern fluss_writer *FlussHeldWriter(const FlussRelation *rel, Oid userid,
+									 const fluss_writer_options *options);
+/* Bytes that the writers of this transaction hold. */
+extern int64 FlussHeldBytes(void);
+/* This transaction has written, and so cannot be prepared. */
+extern void FlussNoteWrite(void);
+extern void FlussCommitInit(void);
+
 /* ----------------------------------------------------------- last_write.c */
 
 /* A run of offsets that a statement wrote. */
@@ -739,8 +768,12 @@ typedef struct FlussWrittenRun
 /* What one statement has written so far, with all its targets. */
 typedef struct FlussStatement FlussStatement;
 
-/* Counts one more target of the statement that runs in estate. */
-extern FlussStatement *FlussStatementJoin(EState *estate);
+/*
+ * Counts one more target of the statement of that owner (an EState); it ends
+ * with the context.
+ */
+extern FlussStatement *FlussStatementJoin(const void *owner,
+										  MemoryContext context);
 /*
  * A target is done and acknowledged.  With its last one the statement becomes
  * the session's last write.

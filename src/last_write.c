@@ -4,7 +4,8 @@
  *
  * A statement may write through several targets: partitions, data-modifying
  * WITH clauses.  They share its EState, by which they are told from those of a
- * statement inside a trigger or function.  The runs are kept with the
+ * statement inside a trigger or function.  What is written when a transaction
+ * commits is one statement, too.  The runs are kept with the
  * statement while it goes on, and replace the session's only when its last
  * target has been acknowledged: a statement that fails leaves them alone.
  */
@@ -17,7 +18,8 @@ struct FlussStatement
 {
 	dlist_node	node;			/* in statements */
 	MemoryContextCallback callback;
-	EState	   *estate;
+	const void *owner;			/* an EState, or what commits */
+	MemoryContext context;
 	int			ntargets;		/* that have not left yet */
 	int			nruns;
 	FlussWrittenRun *runs;
@@ -28,7 +30,7 @@ static dlist_head statements = DLIST_STATIC_INIT(statements);
 static FlussWrittenRun *last_runs = NULL;
 static int	last_nruns = 0;
 
-/* The EState goes, whether its statement succeeded or not. */
+/* The context goes, whether the statement succeeded or not. */
 static void
 forget_statement(void *arg)
 {
@@ -38,7 +40,7 @@ forget_statement(void *arg)
 }
 
 FlussStatement *
-FlussStatementJoin(EState *estate)
+FlussStatementJoin(const void *owner, MemoryContext context)
 {
 	FlussStatement *statement;
 	dlist_iter	iter;
@@ -46,22 +48,21 @@ FlussStatementJoin(EState *estate)
 	dlist_foreach(iter, &statements)
 	{
 		statement = dlist_container(FlussStatement, node, iter.cur);
-		if (statement->estate == estate)
+		if (statement->owner == owner)
 		{
 			statement->ntargets++;
 			return statement;
 		}
 	}
 
-	statement = MemoryContextAllocZero(estate->es_query_cxt,
-									   sizeof(*statement));
-	statement->estate = estate;
+	statement = MemoryContextAllocZero(context, sizeof(*statement));
+	statement->owner = owner;
+	statement->context = context;
 	statement->ntargets = 1;
 	statement->callback.func = forget_statement;
 	statement->callback.arg = statement;
 	dlist_push_head(&statements, &statement->node);
-	MemoryContextRegisterResetCallback(estate->es_query_cxt,
-									   &statement->callback);
+	MemoryContextRegisterResetCallback(context, &statement->callback);
 	return statement;
 }
 
@@ -155,7 +156,7 @@ FlussStatementLeave(FlussStatement *statement, int64 table_id,
 	if (added > 0)
 	{
 		if (statement->runs == NULL)
-			statement->runs = MemoryContextAllocHuge(statement->estate->es_query_cxt,
+			statement->runs = MemoryContextAllocHuge(statement->context,
 													 added * sizeof(*statement->runs));
 		else
 			statement->runs = repalloc_huge(statement->runs,

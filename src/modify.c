@@ -1,327 +1,38 @@
 /*
  * modify.c
- *	  INSERT and COPY into Fluss tables.
+ *	  INSERT, COPY, UPDATE and DELETE of Fluss tables.
  *
- * A log table is appended to, a primary key table upserted into.  A column is
- * written when the command gives it, or a default or generated expression
- * does; if those are not all columns of the *remote* table, a primary key
- * table gets a partial update, which leaves the rest of the row alone, and
- * never NULLs for columns that the command said nothing about.
+ * A log table is appended to, a primary key table upserted into.  UPDATE and
+ * DELETE, of primary key tables only, read the row first, by an ordinary scan;
+ * the plan's rows carry the key, in junk columns whose names have attribute
+ * number and type, so that tables below one partitioned parent may differ.
  *
  * The client's writer collects rows into batches and sends them on the way.
- * When the statement ends, all of them have been acknowledged.  A statement
- * that also reads the table it writes must not see its own rows: its rows are
- * held in a tuplestore until its plan has ended.
+ * When the statement ends, all of them have been acknowledged (write_mode
+ * commit: see commit.c).  A statement that reads the primary key table it
+ * writes must not see its own rows: the writer holds them until the plan has
+ * ended.  One that reads the log table it writes ends its scans where the log
+ * ended before.
  */
-#include "fluss_fdw.h"
+#include "modify.h"
 
-#include "access/table.h"
-#include "commands/trigger.h"
-#include "foreign/fdwapi.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "lib/ilist.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/tuplestore.h"
 
 #define MAX_INFLIGHT_PER_BUCKET 5	/* what an idempotent writer may have */
 
-typedef struct FlussModifyState
+/* A modification under way, for what has to be done before triggers fire. */
+typedef struct OpenModify
 {
-	MemoryContext context;		/* of everything; its reset closes the writer */
-	MemoryContext row_context;	/* of one call */
-	FlussRelation *rel;
-	FlussStatement *statement;
-	List	   *planned;		/* columns the plan has an expression for */
-	fluss_writer *writer;
-	int			nwritten;
-	FlussConverter *written;	/* columns that are written */
-	int			nmetadata;
-	AttrNumber *metadata;		/* metadata columns: must be NULL */
-	fluss_value *row;			/* by remote column */
-	Tuplestorestate *held;		/* rows that wait for the plan to end, or NULL */
-	TupleTableSlot *held_slot;
-	bool		finished;		/* everything is acknowledged */
-} FlussModifyState;
+	dlist_node	node;			/* in open_modifies */
+	MemoryContextCallback callback;
+	EState	   *estate;
+	FlussModifyState *state;
+} OpenModify;
 
-/* -------------------------------------------------------------- planning */
-
-static void
-refuse_on_conflict(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("INSERT with ON CONFLICT is not supported by Fluss tables"),
-			 errhint("An INSERT into a primary key table replaces the row with the same key.")));
-}
-
-/*
- * Core itself refuses UPDATE and DELETE, naming the table, for want of
- * callbacks.  The plan remembers which columns it has an expression for: the
- * default of a view's column is to be seen nowhere else.
- */
-List *
-flussPlanForeignModify(PlannerInfo *root, ModifyTable *plan,
-					   Index resultRelation, int subplan_index)
-{
-	List	   *attnums = NIL;
-	ListCell   *lc;
-
-	if (plan->onConflictAction != ONCONFLICT_NONE)
-		refuse_on_conflict();
-	foreach(lc, root->processed_tlist)
-	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-		if (!tle->resjunk &&
-			!(IsA(tle->expr, Const) && ((Const *) tle->expr)->constisnull))
-			attnums = lappend_int(attnums, tle->resno);
-	}
-	return attnums;
-}
-
-int
-flussIsForeignRelUpdatable(Relation rel)
-{
-	FlussOptions *options = FlussGetTableOptions(RelationGetRelid(rel));
-
-	if (!options->updatable || options->scan_mode == FLUSS_MODE_CHANGELOG)
-		return 0;
-	return 1 << CMD_INSERT;
-}
-
-/* ------------------------------------------------------- written columns */
-
-static bool
-has_before_row_trigger(ResultRelInfo *rri)
-{
-	return rri->ri_TrigDesc != NULL &&
-		rri->ri_TrigDesc->trig_insert_before_row;
-}
-
-/* The default of a routed row is that of the table named in the command. */
-static bool
-has_default(Relation root, const char *name)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(root), name);
-	Form_pg_attribute attr;
-
-	if (attnum <= 0)
-		return false;
-	attr = TupleDescAttr(RelationGetDescr(root), attnum - 1);
-	return attr->atthasdef || attr->attidentity != '\0';
-}
-
-/* Columns of the foreign table that the command writes, as a set of attnums. */
-static Bitmapset *
-written_attributes(const FlussModifyState *state, ModifyTableState *mtstate,
-				   ResultRelInfo *rri)
-{
-	ResultRelInfo *root = rri->ri_RootResultRelInfo ?
-		rri->ri_RootResultRelInfo : rri;
-	TupleDesc	desc = RelationGetDescr(rri->ri_RelationDesc);
-	Bitmapset  *given = ExecGetInsertedCols(rri, mtstate->ps.state);
-	bool		all = mtstate->operation != CMD_INSERT ||
-		has_before_row_trigger(rri) || has_before_row_trigger(root);
-	Bitmapset  *result = NULL;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute attr = TupleDescAttr(desc, i);
-
-		if (attr->attisdropped || fluss_is_virtual(attr))
-			continue;
-		if (all || attr->attgenerated != '\0' ||
-			bms_is_member(attr->attnum - FirstLowInvalidHeapAttributeNumber,
-						  given) ||
-			list_member_int(state->planned, attr->attnum) ||
-			has_default(root->ri_RelationDesc, NameStr(attr->attname)))
-			result = bms_add_member(result, attr->attnum);
-	}
-	return result;
-}
-
-static void
-refuse_metadata(const FlussModifyState *state, AttrNumber attnum)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot write metadata column \"%s\" of foreign table \"%s\"",
-					state->rel->attrs[attnum - 1].name, state->rel->name),
-			 errhint("Name the columns to write without it.")));
-}
-
-static void
-refuse_auto_increment(const FlussModifyState *state, AttrNumber attnum)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot write column \"%s\" of foreign table \"%s\"",
-					state->rel->attrs[attnum - 1].name, state->rel->name),
-			 errdetail("Fluss gives the column its values.")));
-}
-
-/* They exist on the other side.  May take a fresher description of that. */
-static void
-check_columns(FlussRelation *rel, Bitmapset *attnums)
-{
-	int			attnum = -1;
-
-	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
-	{
-		if (rel->attrs[attnum - 1].metadata == FLUSS_META_NONE)
-			FlussCheckAttribute(rel, attnum);
-	}
-}
-
-/*
- * Makes the converters of the written columns and marks their remote columns.
- * Metadata columns that the command names are refused; where it says nothing
- * of columns (a routed row, a trigger) only a value for them is.
- */
-static bool *
-collect_columns(FlussModifyState *state, ModifyTableState *mtstate,
-				ResultRelInfo *rri)
-{
-	FlussRelation *rel = state->rel;
-	Bitmapset  *attnums = written_attributes(state, mtstate, rri);
-	bool		named = rri->ri_RootResultRelInfo == NULL &&
-		!has_before_row_trigger(rri);
-	int			attnum = -1;
-	const fluss_schema *schema;
-	bool	   *marks;
-
-	check_columns(rel, attnums);
-	schema = rel->table->schema;
-	marks = palloc0(sizeof(bool) * Max(schema->ncolumns, 1));
-	state->written = palloc(sizeof(FlussConverter) * Max(rel->natts, 1));
-	state->metadata = palloc(sizeof(AttrNumber) * Max(rel->natts, 1));
-	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
-	{
-		FlussAttribute *attr = &rel->attrs[attnum - 1];
-
-		if (attr->metadata != FLUSS_META_NONE)
-		{
-			if (named)
-				refuse_metadata(state, attnum);
-			state->metadata[state->nmetadata++] = attnum;
-			continue;
-		}
-		if (attr->remote == schema->auto_increment)
-			refuse_auto_increment(state, attnum);
-		if (marks[attr->remote])
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" of Fluss table \"%s.%s\" would be written twice",
-							attr->remote_name, rel->table->database,
-							rel->table->name),
-					 errdetail("Foreign table \"%s\" has more than one column for it.",
-							   rel->name)));
-		marks[attr->remote] = true;
-		FlussConverterInit(&state->written[state->nwritten++], rel, attnum);
-	}
-	return marks;
-}
-
-/* -------------------------------------------------------- partial updates */
-
-static void
-refuse_missing(const FlussRelation *rel, const fluss_column *column)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NOT_NULL_VIOLATION),
-			 errmsg("column \"%s\" of Fluss table \"%s.%s\" must have a value",
-					column->name, rel->table->database, rel->table->name),
-			 errdetail("The command does not write it, and the column is NOT NULL.")));
-}
-
-static void
-refuse_partial(const FlussRelation *rel, const fluss_column *missing,
-			   const char *why)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot write only some columns of Fluss table \"%s.%s\"",
-					rel->table->database, rel->table->name),
-			 errdetail("The command does not write column \"%s\", and %s.",
-					   missing->name, why)));
-}
-
-/* A row of a log table: what is not written is NULL, where that is allowed. */
-static void
-check_log_columns(const FlussRelation *rel, const bool *marks)
-{
-	const fluss_schema *schema = rel->table->schema;
-
-	for (int i = 0; i < schema->ncolumns; i++)
-	{
-		if (!marks[i] && !schema->columns[i].type.nullable)
-			refuse_missing(rel, &schema->columns[i]);
-	}
-}
-
-static bool
-is_key_column(const fluss_schema *schema, int column)
-{
-	for (int i = 0; i < schema->nprimary_key; i++)
-	{
-		if (schema->primary_key[i] == column)
-			return true;
-	}
-	return false;
-}
-
-/* Refuses a partial update that the server would, with the reason. */
-static void
-check_partial_update(const FlussRelation *rel, const bool *marks, int missing)
-{
-	const fluss_schema *schema = rel->table->schema;
-	const fluss_column *column = &schema->columns[missing];
-	const char *engine = fluss_table_property(rel->table, "table.merge-engine");
-
-	for (int i = 0; i < schema->nprimary_key; i++)
-	{
-		if (!marks[schema->primary_key[i]])
-			refuse_missing(rel, &schema->columns[schema->primary_key[i]]);
-	}
-	if (engine != NULL && (pg_strcasecmp(engine, "first_row") == 0 ||
-						   pg_strcasecmp(engine, "versioned") == 0))
-		refuse_partial(rel, column,
-					   psprintf("the merge engine %s needs whole rows", engine));
-	for (int i = 0; i < schema->ncolumns; i++)
-	{
-		if (!schema->columns[i].type.nullable && !is_key_column(schema, i) &&
-			i != schema->auto_increment)
-			refuse_partial(rel, column,
-						   psprintf("column \"%s\" is NOT NULL without being part of the primary key",
-									schema->columns[i].name));
-	}
-}
-
-/*
- * Positions of the columns of a partial update, or NULL when every column of
- * the remote table is written.
- */
-static int32_t *
-target_columns(const FlussRelation *rel, const bool *marks, int *ntargets)
-{
-	const fluss_schema *schema = rel->table->schema;
-	int32_t    *targets = palloc(sizeof(int32_t) * Max(schema->ncolumns, 1));
-	int			missing = -1;
-
-	*ntargets = 0;
-	for (int i = 0; i < schema->ncolumns; i++)
-	{
-		if (marks[i])
-			targets[(*ntargets)++] = i;
-		else if (missing < 0 || missing == schema->auto_increment)
-			missing = i;
-	}
-	if (missing < 0)
-		return NULL;
-	check_partial_update(rel, marks, missing);
-	return targets;
-}
+static dlist_head open_modifies = DLIST_STATIC_INIT(open_modifies);
+static ExecutorFinish_hook_type next_finish = NULL;
 
 /* ---------------------------------------------------------------- opening */
 
@@ -332,7 +43,7 @@ close_writer(void *writer)
 }
 
 static void
-open_writer(FlussModifyState *state, const bool *marks)
+open_writer(FlussModifyState *state, const bool *marks, bool hold)
 {
 	FlussRelation *rel = state->rel;
 	fluss_host	host = FlussHost(state->context);
@@ -346,12 +57,25 @@ open_writer(FlussModifyState *state, const bool *marks)
 		options.acks == -1;
 	options.max_inflight_per_bucket = MAX_INFLIGHT_PER_BUCKET;
 	options.max_buffered_bytes = fluss_max_buffered_bytes();
-	if (FlussIsKeyed(rel))
-		options.target_columns = target_columns(rel, marks,
-												&options.ntarget_columns);
-	else
-		check_log_columns(rel, marks);
+	options.create_partitions = rel->options->create_partitions;
+	options.bucket_hash = rel->options->bucket_hash_rs ?
+		FLUSS_BUCKET_HASH_RS : FLUSS_BUCKET_HASH_FLUSS;
+	options.hold = hold;
+	/* SET says what the value is, not what is to be merged into it */
+	options.overwrite = state->operation == CMD_UPDATE &&
+		FlussMergeEngine(rel->table) != NULL &&
+		strcmp(FlussMergeEngine(rel->table), "aggregation") == 0;
+	if (!FlussIsKeyed(rel))
+		FlussCheckLogColumns(rel, marks);
+	else if (state->operation != CMD_DELETE)
+		options.target_columns = FlussTargetColumns(state, marks,
+													&options.ntarget_columns);
 
+	if (rel->options->write_on_commit)
+	{
+		state->writer = FlussHeldWriter(rel, state->userid, &options);
+		return;
+	}
 	FlussCloseOnReset(state->context, close_writer, (void **) &state->writer);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_writer_open(rel->conn->client, &host, rel->table,
@@ -395,8 +119,54 @@ reads_target(const FlussRelation *rel, ResultRelInfo *rri, EState *estate)
 	return false;
 }
 
+/* Scans of this statement end where the log ends now, before it writes. */
 static void
-begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned)
+pin_ends(FlussRelation *rel, EState *estate)
+{
+	fluss_ends *ends = FlussPinnedEnds(rel->conn->serverid,
+									   rel->table->table_id,
+									   estate->es_snapshot);
+	int			n = rel->table->nbuckets;
+	int32_t    *buckets = palloc(sizeof(int32_t) * n);
+	int64_t    *offsets = palloc(sizeof(int64_t) * n);
+	fluss_error err;
+
+	for (int i = 0; i < n; i++)
+		buckets[i] = i;
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
+								  FLUSS_OFFSET_LATEST, 0, FLUSS_NO_PARTITION,
+								  buckets, n, true, offsets, &err),
+			   err, rel->name);
+	for (int i = 0; i < n; i++)
+		FLUSS_CALL(fluss_ends_pin(ends, FLUSS_NO_PARTITION, i, offsets[i],
+								  &err), err, rel->name);
+}
+
+static void
+forget_modify(void *arg)
+{
+	OpenModify *open = arg;
+
+	dlist_delete(&open->node);
+}
+
+static void
+register_modify(FlussModifyState *state, EState *estate)
+{
+	OpenModify *open = MemoryContextAllocZero(state->context, sizeof(*open));
+
+	open->estate = estate;
+	open->state = state;
+	open->callback.func = forget_modify;
+	open->callback.arg = open;
+	dlist_push_tail(&open_modifies, &open->node);
+	MemoryContextRegisterResetCallback(state->context, &open->callback);
+}
+
+static void
+begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
+			 CmdType operation)
 {
 	EState	   *estate = mtstate->ps.state;
 	MemoryContext context = AllocSetContextCreate(estate->es_query_cxt,
@@ -404,36 +174,39 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FlussModifyState *state = palloc0(sizeof(*state));
-	bool	   *marks;
+	bool	   *marks = NULL;
+	bool		self;
 
 	state->context = context;
+	state->operation = operation;
 	state->planned = planned;
 	state->row_context = AllocSetContextCreate(context, "fluss modify rows",
 											   ALLOCSET_DEFAULT_SIZES);
+	state->userid = fluss_modify_user(rri, estate);
 	state->rel = FlussRelationOpen(RelationGetRelid(rri->ri_RelationDesc),
-								   fluss_modify_user(rri, estate), context,
-								   NULL);
-	if (state->rel->options->write_on_commit)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("write_mode \"commit\" is not supported yet"),
-				 errdetail("Foreign table \"%s\" has it.", state->rel->name)));
+								   state->userid, context, NULL);
 	/* a column added since would count as written, and so become NULL */
 	if (FlussIsKeyed(state->rel))
 		FlussRelationRefresh(state->rel);
-	marks = collect_columns(state, mtstate, rri);
-	open_writer(state, marks);
+	FlussCheckOperation(state);
+	if (operation != CMD_INSERT)
+		FlussBeginByKey(state, mtstate, rri);
+	if (operation != CMD_DELETE)
+		marks = FlussCollectColumns(state, mtstate, rri);
+	self = reads_target(state->rel, rri, estate);
+	open_writer(state, marks, operation != CMD_INSERT ||
+				(self && FlussIsKeyed(state->rel)));
+	if (self && !FlussIsKeyed(state->rel) &&
+		!state->rel->options->write_on_commit)
+		pin_ends(state->rel, estate);
 	state->row = palloc0(sizeof(fluss_value) *
 						 Max(state->rel->table->schema->ncolumns, 1));
 	for (int i = 0; i < state->rel->table->schema->ncolumns; i++)
 		state->row[i].is_null = true;
-	if (reads_target(state->rel, rri, estate))
-	{
-		state->held = tuplestore_begin_heap(false, false, work_mem);
-		state->held_slot = MakeSingleTupleTableSlot(RelationGetDescr(rri->ri_RelationDesc),
-													&TTSOpsMinimalTuple);
-	}
-	state->statement = FlussStatementJoin(estate);
+	FlussNoteWrite();
+	if (!state->rel->options->write_on_commit)
+		state->statement = FlussStatementJoin(estate, estate->es_query_cxt);
+	register_modify(state, estate);
 	rri->ri_FdwState = state;
 	MemoryContextSwitchTo(caller);
 }
@@ -443,7 +216,7 @@ flussBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 						List *fdw_private, int subplan_index, int eflags)
 {
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		begin_modify(mtstate, rri, fdw_private);
+		begin_modify(mtstate, rri, fdw_private, mtstate->operation);
 }
 
 void
@@ -452,9 +225,11 @@ flussBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rri)
 	ModifyTable *plan = castNode(ModifyTable, mtstate->ps.plan);
 
 	/* COPY has no plan */
-	if (plan != NULL && plan->onConflictAction != ONCONFLICT_NONE)
-		refuse_on_conflict();
-	begin_modify(mtstate, rri, NIL);
+	if (plan != NULL)
+		FlussCheckOnConflict(plan->onConflictAction,
+						  RelationGetRelid(rri->ri_RelationDesc),
+						  fluss_modify_user(rri, mtstate->ps.state));
+	begin_modify(mtstate, rri, NIL, CMD_INSERT);
 }
 
 /* ----------------------------------------------------------------- writing */
@@ -467,8 +242,14 @@ write_row(FlussModifyState *state, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	for (int i = 0; i < state->nmetadata; i++)
 	{
-		if (!slot->tts_isnull[state->metadata[i] - 1])
-			refuse_metadata(state, state->metadata[i]);
+		const FlussAttribute *attr = &state->rel->attrs[state->metadata[i] - 1];
+
+		if (!slot->tts_isnull[attr->attnum - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot write metadata column \"%s\" of foreign table \"%s\"",
+							attr->name, state->rel->name),
+					 errhint("Name the columns to write without it.")));
 	}
 	for (int i = 0; i < state->nwritten; i++)
 	{
@@ -481,6 +262,7 @@ write_row(FlussModifyState *state, TupleTableSlot *slot)
 			FlussFromDatum(conv, slot->tts_values[column], value);
 	}
 	fluss_error_init(&err);
+	state->flushed = false;
 	FLUSS_CALL(fluss_writer_write(state->writer, state->row, &err), err,
 			   state->rel->name);
 }
@@ -490,12 +272,6 @@ write_rows(FlussModifyState *state, TupleTableSlot **slots, int nslots)
 {
 	MemoryContext caller;
 
-	if (state->held != NULL)
-	{
-		for (int i = 0; i < nslots; i++)
-			tuplestore_puttupleslot(state->held, slots[i]);
-		return;
-	}
 	MemoryContextReset(state->row_context);
 	caller = MemoryContextSwitchTo(state->row_context);
 	for (int i = 0; i < nslots; i++)
@@ -541,40 +317,117 @@ flussGetForeignModifyBatchSize(ResultRelInfo *rri)
 	return options->batch_size;
 }
 
-/* ----------------------------------------------------------------- ending */
-
-static void
-write_held_rows(FlussModifyState *state)
+TupleTableSlot *
+flussExecForeignUpdate(EState *estate, ResultRelInfo *rri,
+					   TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
-	while (tuplestore_gettupleslot(state->held, true, false, state->held_slot))
+	FlussModifyState *state = rri->ri_FdwState;
+	MemoryContext caller;
+	bool		first;
+
+	MemoryContextReset(state->row_context);
+	caller = MemoryContextSwitchTo(state->row_context);
+	first = FlussIsFirstChange(state, FlussKeyValues(state, planSlot));
+	if (first)
 	{
-		MemoryContextReset(state->row_context);
-		MemoryContextSwitchTo(state->row_context);
-		write_row(state, state->held_slot);
-		MemoryContextSwitchTo(state->context);
+		if (state->check_key)
+			FlussCheckSameKey(state, slot, planSlot);
+		if (state->version != NULL)
+			FlussCheckVersion(state, slot, planSlot);
+		write_row(state, slot);
 	}
-	ExecDropSingleTupleTableSlot(state->held_slot);
-	tuplestore_end(state->held);
-	state->held = NULL;
+	MemoryContextSwitchTo(caller);
+	return first ? slot : NULL;
 }
+
+TupleTableSlot *
+flussExecForeignDelete(EState *estate, ResultRelInfo *rri,
+					   TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	FlussModifyState *state = rri->ri_FdwState;
+	MemoryContext caller;
+	fluss_value *key;
+	fluss_error err;
+	bool		first;
+
+	MemoryContextReset(state->row_context);
+	caller = MemoryContextSwitchTo(state->row_context);
+	key = FlussKeyValues(state, planSlot);
+	first = FlussIsFirstChange(state, key);
+	if (first)
+	{
+		state->flushed = false;
+		fluss_error_init(&err);
+		FLUSS_CALL(fluss_writer_delete(state->writer, key, &err), err,
+				   state->rel->name);
+	}
+	MemoryContextSwitchTo(caller);
+	if (first && rri->ri_projectReturning != NULL)
+	{
+		FlussFetchOldRow(state, planSlot);
+		ExecCopySlot(slot, state->old_slot);
+	}
+	return first ? slot : NULL;
+}
+
+/* ----------------------------------------------------------------- ending */
 
 /* Sends what is left and waits until all of it is acknowledged. */
 static void
 finish_writing(FlussModifyState *state)
 {
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
 	fluss_error err;
 
-	if (!state->finished)
+	if (state->flushed)
+		return;
+	if (state->statement == NULL)
 	{
-		if (state->held != NULL)
-			write_held_rows(state);
+		/* written with the transaction; the writers share one bound */
+		if (FlussHeldBytes() > fluss_max_buffered_bytes())
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_OUT_OF_MEMORY),
+					 errmsg("rows to write with the transaction need more than \"fluss_fdw.max_buffered_bytes\"")));
+	}
+	else
+	{
 		fluss_error_init(&err);
 		FLUSS_CALL(fluss_writer_flush(state->writer, &err), err,
 				   state->rel->name);
-		state->finished = true;
 	}
-	MemoryContextSwitchTo(caller);
+	state->flushed = true;
+}
+
+/*
+ * AFTER ROW triggers fire next, and see what the statement has written.  Not
+ * while another part of it, a data-modifying WITH, may have to run yet: that
+ * must not.
+ */
+static void
+finish_executor(QueryDesc *query)
+{
+	dlist_iter	iter;
+
+	if (query->estate->es_auxmodifytables == NIL)
+	{
+		dlist_foreach(iter, &open_modifies)
+		{
+			OpenModify *open = dlist_container(OpenModify, node, iter.cur);
+
+			if (open->estate == query->estate)
+				finish_writing(open->state);
+		}
+	}
+	if (next_finish != NULL)
+		next_finish(query);
+	else
+		standard_ExecutorFinish(query);
+}
+
+void
+FlussModifyInit(void)
+{
+	next_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = finish_executor;
 }
 
 static void
@@ -585,8 +438,11 @@ end_modify(ResultRelInfo *rri)
 	if (state == NULL)
 		return;
 	finish_writing(state);
-	FlussStatementLeave(state->statement, state->rel->table->table_id,
-						state->writer);
+	if (state->statement != NULL)
+		FlussStatementLeave(state->statement, state->rel->table->table_id,
+							state->writer);
+	if (state->old_slot != NULL)
+		ExecDropSingleTupleTableSlot(state->old_slot);
 	rri->ri_FdwState = NULL;
 	MemoryContextDelete(state->context);
 }

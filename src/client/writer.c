@@ -319,9 +319,8 @@ hold_row(fluss_writer *writer, write_bucket *bucket, bool full,
 	if (status == FLUSS_OK &&
 		writer->buffered > writer->options.max_buffered_bytes)
 		status = fluss_fail(err, FLUSS_MEMORY_CAP,
-							"rows to write to table \"%s.%s\" need more than %lld bytes",
-							writer->table->database, writer->table->name,
-							(long long) writer->options.max_buffered_bytes);
+							"rows to write to table \"%s.%s\" need more memory than they may have",
+							writer->table->database, writer->table->name);
 	return status;
 }
 
