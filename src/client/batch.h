@@ -74,6 +74,19 @@ FLUSS_MUST_CHECK fluss_status fluss_log_batch_write(fluss_arrow_builder *builder
 													fluss_buf *out,
 													fluss_error *err);
 /*
+ * The same in format INDEXED or COMPACTED: begin, rows, finish.  out must hold
+ * nothing else.  Values were checked before; after a failure out is of no use.
+ */
+void fluss_log_rows_begin(fluss_buf *out);
+FLUSS_MUST_CHECK fluss_status fluss_log_rows_add(fluss_buf *out,
+												 fluss_row_format format,
+												 const fluss_schema *schema,
+												 const fluss_value *values,
+												 fluss_error *err);
+void fluss_log_rows_finish(fluss_buf *out, int32_t schema_id,
+						   int64_t writer_id, int32_t batch_sequence,
+						   int32_t record_count);
+/*
  * Sets writer id and sequence of a finished log or KV batch and makes its CRC
  * anew (after a new writer id).
  */

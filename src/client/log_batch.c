@@ -4,19 +4,19 @@
  *
  * Header, little endian, by magic:
  *
- *						 0		 1 of 0.9.1		1 of 1.0
- *	base offset			 0..8	 0..8			 0..8
- *	bytes after these 12 8..12	 8..12			 8..12
- *	magic				12		12				12
- *	commit timestamp	13..21	13..21			13..21
- *	leader epoch		-		21..25			-
- *	CRC-32C of the rest	21..25	25..29			21..25
- *	schema id			25..27	29..31			25..27
- *	attributes			27		31				27		bit 0: append-only
- *	last offset delta	28..32	32..36			28..32
- *	writer id			32..40	36..44			32..40
- *	batch sequence		40..44	44..48			40..44
- *	record count		44..48	48..52			44..48
+ *						 0		 1 of 0.9.1		1 of 1.0		2
+ *	base offset			 0..8	 0..8			 0..8			 0..8
+ *	bytes after these 12 8..12	 8..12			 8..12			 8..12
+ *	magic				12		12				12				12
+ *	commit timestamp	13..21	13..21			13..21			13..21
+ *	leader epoch		-		21..25			-				21..25
+ *	CRC-32C of the rest	21..25	25..29			21..25			25..29
+ *	schema id			25..27	29..31			25..27			29..31
+ *	attributes			27		31				27				31	bit 0: append-only
+ *	last offset delta	28..32	32..36			28..32			32..36
+ *	writer id			32..40	36..44			32..40			36..44
+ *	batch sequence		40..44	44..48			40..44			44..48
+ *	record count		44..48	48..52			44..48			48..52
  *	statistics			-		-				int32 size, then so many bytes
  *	records				48		52				after that
  *
@@ -41,6 +41,7 @@
 #define CRC_AT				21
 #define HEADER_SIZE			48
 #define EPOCH_SIZE			4
+#define STATISTICS_SIZE		4	/* of their size */
 
 /* positions counted from the CRC */
 #define SCHEMA_ID			4
@@ -73,21 +74,25 @@ crc_matches(const uint8_t *data, size_t total, size_t crc_at)
 }
 
 /*
- * Whether a batch of magic 1 is one of 1.0.  Both meanings are met.  The CRC
- * cannot tell, as that of a projected batch is stale; the counts can, which
- * agree with each other where they really are.
+ * Whether a batch of magic 1 is one of 1.0.  Both meanings are met.  The place
+ * where the CRC is right tells.  That of a projected batch is stale: then the
+ * counts tell, which agree with each other where they really are.
  */
 static bool
-has_statistics(const uint8_t *data, size_t total)
+is_of_1_0(const uint8_t *data, size_t total)
 {
 	const uint8_t *fields = data + CRC_AT;
 	uint32_t	delta = fluss_load_u32le(fields + OFFSET_DELTA);
 	uint32_t	count = fluss_load_u32le(fields + RECORD_COUNT);
 	uint32_t	size = fluss_load_u32le(data + HEADER_SIZE);
 
+	if (crc_matches(data, total, CRC_AT))
+		return true;
+	if (crc_matches(data, total, CRC_AT + EPOCH_SIZE))
+		return false;
 	return fields[ATTRIBUTES] <= APPEND_ONLY && count <= INT32_MAX &&
 		delta == (count > 0 ? count - 1 : 0) &&
-		size <= total - HEADER_SIZE - 4;
+		size <= total - HEADER_SIZE - STATISTICS_SIZE;
 }
 
 /* Where the CRC and the records are. */
@@ -96,22 +101,36 @@ find_parts(const uint8_t *data, size_t total, size_t *crc_at,
 		   size_t *records_at, fluss_error *err)
 {
 	uint8_t		magic = data[MAGIC_AT];
+	size_t		least = HEADER_SIZE + (magic == 0 ? 0 : EPOCH_SIZE) +
+		(magic == 2 ? STATISTICS_SIZE : 0);
+	uint32_t	size;
 
 	*crc_at = CRC_AT;
 	*records_at = HEADER_SIZE;
-	if (magic > 1)
+	if (magic > 2)
 		return fluss_fail(err, FLUSS_UNSUPPORTED,
 						  "log record batches of version %d are not supported",
 						  magic);
-	if (magic == 1 && total < HEADER_SIZE + 4)
+	if (total < least)
 		return malformed(err, "It is shorter than its header.");
-	if (magic == 1 && has_statistics(data, total))
-		*records_at += 4 + fluss_load_u32le(data + HEADER_SIZE);
-	else if (magic == 1)
+	if (magic == 0)
+		return FLUSS_OK;
+	if (magic == 1 && !is_of_1_0(data, total))
+	{
+		*crc_at += EPOCH_SIZE;
+		*records_at += EPOCH_SIZE;
+		return FLUSS_OK;
+	}
+	if (magic == 2)
 	{
 		*crc_at += EPOCH_SIZE;
 		*records_at += EPOCH_SIZE;
 	}
+	size = fluss_load_u32le(data + *records_at);
+	*records_at += STATISTICS_SIZE;
+	if (size > total - *records_at)
+		return malformed(err, "Its statistics are longer than the batch.");
+	*records_at += size;
 	return FLUSS_OK;
 }
 
@@ -525,15 +544,27 @@ fluss_log_batch_columns(fluss_arena *arena, const fluss_log_batch *batch,
 
 /* ---- writing */
 
+/* Everything in front of the records, which start where the header ends. */
+static void
+write_header(uint8_t *batch, size_t size, int32_t schema_id, int32_t nrows,
+			 int64_t writer_id, int32_t batch_sequence)
+{
+	fluss_store_u32le(batch + LENGTH_AT, (uint32_t) (size - LENGTH_END));
+	fluss_store_u16le(batch + CRC_AT + SCHEMA_ID, (uint16_t) schema_id);
+	batch[CRC_AT + ATTRIBUTES] = APPEND_ONLY;
+	fluss_store_u32le(batch + CRC_AT + OFFSET_DELTA,
+					  nrows == 0 ? 0 : (uint32_t) nrows - 1);
+	fluss_store_u32le(batch + CRC_AT + RECORD_COUNT, (uint32_t) nrows);
+	fluss_log_batch_stamp(batch, size, writer_id, batch_sequence);
+}
+
 fluss_status
 fluss_log_batch_write(fluss_arrow_builder *builder, fluss_codec codec,
 					  int zstd_level, int32_t schema_id, int64_t writer_id,
 					  int32_t batch_sequence, fluss_buf *out,
 					  fluss_error *err)
 {
-	int32_t		nrows = fluss_arrow_builder_rows(builder);
 	size_t		start = out->size;
-	uint8_t    *p;
 	fluss_status status;
 
 	fluss_buf_append_zeros(out, HEADER_SIZE);
@@ -543,15 +574,46 @@ fluss_log_batch_write(fluss_arrow_builder *builder, fluss_codec codec,
 	if (out->size - start > INT32_MAX)
 		return fluss_fail(err, FLUSS_MEMORY_CAP,
 						  "a batch cannot be larger than 2 GB");
-	p = out->data + start;
-	fluss_store_u32le(p + LENGTH_AT, (uint32_t) (out->size - start - LENGTH_END));
-	fluss_store_u16le(p + CRC_AT + SCHEMA_ID, (uint16_t) schema_id);
-	p[CRC_AT + ATTRIBUTES] = APPEND_ONLY;
-	fluss_store_u32le(p + CRC_AT + OFFSET_DELTA,
-					  nrows == 0 ? 0 : (uint32_t) nrows - 1);
-	fluss_store_u32le(p + CRC_AT + RECORD_COUNT, (uint32_t) nrows);
-	fluss_log_batch_stamp(p, out->size - start, writer_id, batch_sequence);
+	write_header(out->data + start, out->size - start, schema_id,
+				 fluss_arrow_builder_rows(builder), writer_id,
+				 batch_sequence);
 	return FLUSS_OK;
+}
+
+void
+fluss_log_rows_begin(fluss_buf *out)
+{
+	fluss_buf_append_zeros(out, HEADER_SIZE);
+}
+
+fluss_status
+fluss_log_rows_add(fluss_buf *out, fluss_row_format format,
+				   const fluss_schema *schema, const fluss_value *values,
+				   fluss_error *err)
+{
+	size_t		start = out->size;
+	fluss_status status;
+
+	fluss_buf_u32le(out, 0);
+	fluss_buf_u8(out, 0);
+	status = fluss_row_encode(format, schema, values, out, err);
+	if (status != FLUSS_OK)
+		return status;
+	/* sizes are 32 bits wide */
+	if (out->size > INT32_MAX)
+		return fluss_fail(err, FLUSS_MEMORY_CAP,
+						  "a batch cannot be larger than 2 GB");
+	fluss_store_u32le(out->data + start, (uint32_t) (out->size - start - 4));
+	return FLUSS_OK;
+}
+
+void
+fluss_log_rows_finish(fluss_buf *out, int32_t schema_id, int64_t writer_id,
+					  int32_t batch_sequence, int32_t record_count)
+{
+	if (!out->failed)
+		write_header(out->data, out->size, schema_id, record_count, writer_id,
+					 batch_sequence);
 }
 
 void

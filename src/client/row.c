@@ -83,6 +83,21 @@ fluss_row_decode(fluss_arena *arena, fluss_row_format format,
 }
 
 fluss_status
+fluss_row_check(fluss_row_format format, const fluss_column *column,
+				const fluss_value *value, fluss_error *err)
+{
+	fluss_status status = fluss_value_check(column, value, err);
+
+	if (status != FLUSS_OK || format != FLUSS_FORMAT_INDEXED ||
+		fluss_indexed_fits(&column->type, value))
+		return status;
+	fluss_fail(err, FLUSS_VALUE_TOO_LONG,
+			   "value for column \"%s\" is too long", column->name);
+	fluss_error_detail(err, "In rows of INDEXED format a CHAR(n) has room for n bytes, not characters.");
+	return FLUSS_VALUE_TOO_LONG;
+}
+
+fluss_status
 fluss_fields_encode(fluss_row_format format, const fluss_column *columns,
 					int32_t ncolumns, const fluss_value *values,
 					fluss_buf *out, fluss_error *err)

@@ -36,6 +36,14 @@ FLUSS_MUST_CHECK fluss_status fluss_row_decode(fluss_arena *arena,
 											   const uint8_t *data, size_t size,
 											   fluss_value *values,
 											   fluss_error *err);
+/*
+ * fluss_value_check, and that the format can hold the value: a CHAR(n) of an
+ * INDEXED row has room for n bytes, in a ROW in it too.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_row_check(fluss_row_format format,
+											  const fluss_column *column,
+											  const fluss_value *value,
+											  fluss_error *err);
 /* Appends one row, values in schema order.  Values were checked before. */
 FLUSS_MUST_CHECK fluss_status fluss_row_encode(fluss_row_format format,
 											   const fluss_schema *schema,
@@ -89,6 +97,8 @@ FLUSS_MUST_CHECK fluss_status fluss_indexed_encode(const fluss_column *columns,
 												   const fluss_value *values,
 												   fluss_buf *out,
 												   fluss_error *err);
+/* That CHAR values within are no longer than INDEXED rows can hold. */
+bool fluss_indexed_fits(const fluss_type *type, const fluss_value *value);
 /* The bytes of one ARRAY, MAP or ROW; the same statuses. */
 FLUSS_MUST_CHECK fluss_status fluss_nested_decode(fluss_arena *arena,
 												  fluss_row_format format,

@@ -214,24 +214,43 @@ fluss_indexed_decode(fluss_arena *arena, const fluss_column *columns,
 
 /* ---- encoding */
 
-/* Its size was checked in characters; here bytes count. */
-static fluss_status
-put_padded(fluss_buf *out, const fluss_column *column,
-		   const fluss_bytes *bytes, fluss_error *err)
+bool
+fluss_indexed_fits(const fluss_type *type, const fluss_value *value)
 {
-	size_t		length = (size_t) column->type.length;
+	int32_t		n;
+
+	if (value->is_null)
+		return true;
+	if (type->id == FLUSS_CHAR)
+		return value->u.bytes.size <= (size_t) type->length;
+	if (fluss_type_is_scalar(type))
+		return true;
+	n = value->u.nested.n * (type->id == FLUSS_MAP ? 2 : 1);
+	for (int32_t i = 0; i < n; i++)
+	{
+		const fluss_type *child = &type->children[i % type->nchildren].type;
+
+		/* arrays and maps hold text of any size */
+		if ((child->id != FLUSS_CHAR || type->id == FLUSS_ROW) &&
+			!fluss_indexed_fits(child, &value->u.nested.items[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A value that was not checked makes the row fail rather than be cut. */
+static void
+put_padded(fluss_buf *out, const fluss_type *type, const fluss_bytes *bytes)
+{
+	size_t		length = (size_t) type->length;
 
 	if (bytes->size > length)
 	{
-		fluss_fail(err, FLUSS_VALUE_TOO_LONG,
-				   "value for column \"%s\" is too long", column->name);
-		fluss_error_detail(err, "In the INDEXED format its type has room for %zu bytes, not characters.",
-						   length);
-		return FLUSS_VALUE_TOO_LONG;
+		out->failed = true;
+		return;
 	}
 	fluss_buf_append(out, bytes->data, bytes->size);
 	fluss_buf_append_zeros(out, length - bytes->size);
-	return FLUSS_OK;
 }
 
 static void
@@ -294,7 +313,8 @@ put_value(fluss_buf *out, const fluss_column *column, const fluss_value *value,
 			break;
 		case FLUSS_CHAR:
 		case FLUSS_BINARY:
-			return put_padded(out, column, &value->u.bytes, err);
+			put_padded(out, &column->type, &value->u.bytes);
+			break;
 		case FLUSS_STRING:
 		case FLUSS_BYTES:
 			fluss_buf_append(out, value->u.bytes.data, value->u.bytes.size);

@@ -18,19 +18,6 @@
 /* ---- opening */
 
 static fluss_status
-check_table(const fluss_table *table, fluss_error *err)
-{
-	if (table->schema->nprimary_key == 0 &&
-		table->log_format != FLUSS_FORMAT_ARROW)
-		return fluss_fail(err, FLUSS_UNSUPPORTED,
-						  "cannot write to table \"%s.%s\": its log format is %s",
-						  table->database, table->name,
-						  table->log_format == FLUSS_FORMAT_INDEXED ?
-						  "INDEXED" : "COMPACTED");
-	return fluss_refuse_partitioned(table, err);
-}
-
-static fluss_status
 check_options(const fluss_table *table, const fluss_writer_options *options,
 			  fluss_error *err)
 {
@@ -169,7 +156,7 @@ fluss_writer_open(fluss_client *client, const fluss_host *host,
 	fluss_status status;
 
 	*writer = NULL;
-	status = check_table(table, err);
+	status = fluss_refuse_partitioned(table, err);
 	if (status == FLUSS_OK)
 		status = check_options(table, options, err);
 	if (status != FLUSS_OK)
@@ -352,6 +339,8 @@ check_row(fluss_writer *writer, const fluss_value *row,
 		  const fluss_value **checked, fluss_error *err)
 {
 	const fluss_schema *schema = writer->table->schema;
+	fluss_row_format format = writer->keyed ? writer->table->kv_format :
+		writer->table->log_format;
 
 	for (int i = 0; i < schema->ncolumns; i++)
 	{
@@ -359,7 +348,7 @@ check_row(fluss_writer *writer, const fluss_value *row,
 
 		if (writer->targeted != NULL && !writer->targeted[i])
 			continue;
-		status = fluss_value_check(&schema->columns[i], &row[i], err);
+		status = fluss_row_check(format, &schema->columns[i], &row[i], err);
 		if (status != FLUSS_OK)
 			return status;
 		writer->row[i] = row[i];

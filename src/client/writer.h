@@ -40,7 +40,7 @@ typedef struct write_bucket
 {
 	int32_t		bucket;
 
-	/* the open batch: a builder for log tables, records else */
+	/* the open batch: a builder for Arrow, records else */
 	fluss_arrow_builder *builder;	/* made at first use */
 	fluss_buf	records;
 	int32_t		open_rows;

@@ -2,8 +2,8 @@
  * writer_batch.c
  *	  Rows into batches: which bucket, which bytes.
  *
- * Rows of log tables go into an Arrow builder, rows of primary key tables
- * become KV records at once.  A closed batch carries no writer id yet: it is
+ * Rows of log tables go into an Arrow builder, or become records at once as
+ * those of primary key tables do, by the format of the table.  A closed batch carries no writer id yet: it is
  * stamped when it is first sent, because sequence numbers are used in the
  * order of sending, by all writers of the client.
  */
@@ -78,6 +78,28 @@ count_open(fluss_writer *writer, write_bucket *bucket, size_t size)
 	bucket->open_size = size;
 }
 
+/* A record of a log table whose format is INDEXED or COMPACTED. */
+static fluss_status
+add_log_row(fluss_writer *writer, write_bucket *bucket, const fluss_value *row,
+			fluss_error *err)
+{
+	const fluss_table *table = writer->table;
+	fluss_status status;
+
+	if (bucket->open_rows == 0)
+	{
+		fluss_buf_reset(&bucket->records);
+		fluss_log_rows_begin(&bucket->records);
+	}
+	status = fluss_log_rows_add(&bucket->records, table->log_format,
+								table->schema, row, err);
+	if (status != FLUSS_OK)
+		return status;
+	bucket->open_rows++;
+	count_open(writer, bucket, bucket->records.size);
+	return FLUSS_OK;
+}
+
 static fluss_status
 add_to_log(fluss_writer *writer, write_bucket *bucket, const fluss_value *row,
 		   fluss_error *err)
@@ -138,6 +160,8 @@ fluss_write_add_row(fluss_writer *writer, write_bucket *bucket,
 {
 	if (writer->keyed)
 		return add_record(writer, bucket, row, true, err);
+	if (writer->table->log_format != FLUSS_FORMAT_ARROW)
+		return add_log_row(writer, bucket, row, err);
 	return add_to_log(writer, bucket, row, err);
 }
 
@@ -183,10 +207,14 @@ finish_bytes(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 	fluss_buf	swap;
 	fluss_status status;
 
-	if (writer->keyed)
+	if (writer->keyed || table->log_format != FLUSS_FORMAT_ARROW)
 	{
-		fluss_kv_batch_finish(&bucket->records, FLUSS_NO_WRITER, -1,
-							  bucket->open_rows);
+		if (writer->keyed)
+			fluss_kv_batch_finish(&bucket->records, FLUSS_NO_WRITER, -1,
+								  bucket->open_rows);
+		else
+			fluss_log_rows_finish(&bucket->records, table->schema->schema_id,
+								  FLUSS_NO_WRITER, -1, bucket->open_rows);
 		swap = batch->bytes;
 		batch->bytes = bucket->records;
 		bucket->records = swap;

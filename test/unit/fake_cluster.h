@@ -557,7 +557,8 @@ fake_take_log_rows(fake_bucket *bucket, const uint8_t *data, size_t size)
 	assert_fluss_ok(fluss_log_batch_open(data, size, true, &batch, &complete,
 										 &err), &err);
 	assert_true(complete && batch.total_size == size);
-	assert_fluss_ok(fluss_log_batch_columns(&arena, &batch, FLUSS_FORMAT_ARROW,
+	assert_fluss_ok(fluss_log_batch_columns(&arena, &batch,
+											fake.table.log_format,
 											&fake.schemas[batch.schema_id],
 											NULL, 0, source, types, 1, 1 << 30,
 											&view, &change_types, &err), &err);

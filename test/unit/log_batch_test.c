@@ -167,6 +167,35 @@ check_vector(const json_t *vector)
 	assert_int_equal(test_host_live_blocks(), 0);
 }
 
+/* Of the row formats every byte is known. */
+static void
+check_written(const json_t *vector, const uint8_t *bytes, size_t size)
+{
+	const json_t *rows = json_object_get(vector, "rows");
+	fluss_row_format format = format_of(vector);
+	fluss_arena arena;
+	fluss_buf	out;
+	fluss_error err;
+	const fluss_schema *schema;
+
+	if (format == FLUSS_FORMAT_ARROW)
+		return;
+	fluss_error_init(&err);
+	fluss_arena_init(&arena, test_host());
+	fluss_buf_init(&out, test_host());
+	schema = test_schema(&arena, test_string(vector, "row_type"));
+	fluss_log_rows_begin(&out);
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		assert_fluss_ok(fluss_log_rows_add(&out, format, schema,
+										   test_row(&arena, schema,
+													json_string_value(json_array_get(rows, i))),
+										   &err), &err);
+	fluss_log_rows_finish(&out, 1, -1, -1, (int32_t) json_array_size(rows));
+	test_same_bytes(out.data, out.size, bytes, size);
+	fluss_buf_free(&out);
+	fluss_arena_free(&arena);
+}
+
 static void
 test_batches_of_java(void **unused)
 {
@@ -382,12 +411,19 @@ test_no_memory(void **unused)
 	for_each_vector(check_no_memory);
 }
 
+static void
+test_written_as_java_does(void **unused)
+{
+	for_each_vector(check_written);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_batches_of_java),
 		cmocka_unit_test(test_batch_of_go),
+		cmocka_unit_test(test_written_as_java_does),
 		cmocka_unit_test(test_torn_batches),
 		cmocka_unit_test(test_shortened_batches),
 		cmocka_unit_test(test_corrupted_batches),

@@ -393,6 +393,12 @@ test_magic_1_of_091(void **unused)
 	assert_reads_three(&f);
 	assert_fluss_ok(open_batch(&f, false), &f.err);
 	assert_reads_three(&f);
+	/* a stale CRC leaves it to the counts */
+	f.out.data[25] ^= 1;
+	assert_int_equal(open_batch(&f, true), FLUSS_MALFORMED);
+	assert_fluss_ok(open_batch(&f, false), &f.err);
+	assert_reads_three(&f);
+	f.out.data[25] ^= 1;
 	f.out.data[f.out.size - 1] ^= 1;
 	assert_int_equal(open_batch(&f, true), FLUSS_MALFORMED);
 	close_fixture(&f);
@@ -427,6 +433,33 @@ test_magic_1_of_100(void **unused)
 	close_fixture(&f);
 }
 
+/* 2: both the leader epoch and statistics. */
+static void
+test_magic_2(void **unused)
+{
+	static const uint8_t epoch[4] = {9, 0, 0, 0};
+	static const uint8_t statistics[9] = {5, 0, 0, 0, 1, 2, 3, 4, 5};
+	fixture		f;
+
+	open_fixture(&f, THREE);
+	write_arrow(&f, all_three, 3, three_rows, 3, FLUSS_CODEC_NONE);
+	make_magic_1(&f, 21, epoch, sizeof(epoch));
+	make_magic_1(&f, 52, statistics, sizeof(statistics));
+	f.out.data[12] = 2;
+	fluss_store_u32le(f.out.data + 25,
+					  fluss_crc32c(f.out.data + 29, f.out.size - 29));
+	assert_fluss_ok(open_batch(&f, true), &f.err);
+	assert_reads_three(&f);
+	f.out.data[25] ^= 1;
+	assert_int_equal(open_batch(&f, true), FLUSS_MALFORMED);
+	assert_fluss_ok(open_batch(&f, false), &f.err);
+	assert_reads_three(&f);
+	fluss_store_u32le(f.out.data + 52, (uint32_t) f.out.size);
+	assert_int_equal(open_batch(&f, false), FLUSS_MALFORMED);
+	assert_non_null(strstr(f.err.detail, "statistics"));
+	close_fixture(&f);
+}
+
 static void
 test_refused_headers(void **unused)
 {
@@ -434,9 +467,9 @@ test_refused_headers(void **unused)
 
 	open_fixture(&f, THREE);
 	write_arrow(&f, all_three, 3, three_rows, 3, FLUSS_CODEC_NONE);
-	f.out.data[12] = 2;
+	f.out.data[12] = 3;
 	assert_int_equal(open_batch(&f, false), FLUSS_UNSUPPORTED);
-	assert_non_null(strstr(f.err.message, "version 2"));
+	assert_non_null(strstr(f.err.message, "version 3"));
 	f.out.data[12] = 0;
 
 	/* more records than offsets, offsets past all bounds */
@@ -485,6 +518,7 @@ main(void)
 		cmocka_unit_test(test_memory_cap),
 		cmocka_unit_test(test_magic_1_of_091),
 		cmocka_unit_test(test_magic_1_of_100),
+		cmocka_unit_test(test_magic_2),
 		cmocka_unit_test(test_refused_headers),
 	};
 

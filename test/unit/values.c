@@ -99,7 +99,7 @@ parse_nested(fluss_arena *arena, const fluss_type *type, const char *text,
 	char	   *item = fluss_arena_strdup(arena, text);
 	fluss_value *items = fluss_arena_array(arena, 64, sizeof(fluss_value));
 	int			n = 0;
-	bool		more = item[1] == '\0' || strchr("]})", item[1]) == NULL;
+	bool		more = type->id == FLUSS_ROW || strchr("]}", item[1]) == NULL;
 
 	assert_non_null(items);
 	for (item++; more; n++)

@@ -270,16 +270,36 @@ test_refusals(void **unused)
 									   &options, &writer, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	options.acks = -1;
-	fake.table.log_format = FLUSS_FORMAT_INDEXED;
-	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									   &options, &writer, &err),
-					 FLUSS_UNSUPPORTED);
-	fake.table.log_format = FLUSS_FORMAT_ARROW;
 	fake.table.npartition_key = 1;
 	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
 									   &options, &writer, &err),
 					 FLUSS_UNSUPPORTED);
 	assert_int_equal(test_host_live_blocks(), 0);
+}
+
+/* Log tables of the row formats. */
+static void
+test_append_rows(void **unused)
+{
+	static const fluss_row_format formats[] = {
+		FLUSS_FORMAT_INDEXED, FLUSS_FORMAT_COMPACTED
+	};
+
+	for (int i = 0; i < 2; i++)
+	{
+		fluss_writer *writer;
+		fluss_error err;
+		int			nruns;
+
+		start(4, false);
+		fake.table.log_format = formats[i];
+		writer = open_writer();
+		assert_fluss_ok(write_rows(writer, 0, 5000, &err), &err);
+		assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+		check_rows(5000);
+		assert_int_equal(rows_of_runs(writer, &nruns), 5000);
+		close_writer(writer);
+	}
 }
 
 /* Rows wait when what is buffered reaches the bound. */
@@ -610,6 +630,7 @@ main(void)
 		cmocka_unit_test_setup(test_bad_rows_leave_it_usable, set_up_log),
 		cmocka_unit_test_setup(test_partial_update, set_up_keyed),
 		cmocka_unit_test_setup(test_refusals, set_up_log),
+		cmocka_unit_test_setup(test_append_rows, set_up_log),
 		cmocka_unit_test_setup(test_memory_bound, set_up_log),
 		cmocka_unit_test_setup(test_hold, set_up_log),
 		cmocka_unit_test_setup(test_random_faults_append, set_up_log),
