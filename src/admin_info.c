@@ -21,6 +21,7 @@ typedef struct BucketGroup
 {
 	const fluss_bucket_info *info;
 	int			n;
+	MemoryContext query;		/* of the call: see FlussPinnedEnds */
 	int32_t    *buckets;		/* their numbers */
 	int64_t    *earliest;
 	int64_t    *latest;
@@ -72,7 +73,8 @@ static void
 pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 {
 	fluss_ends *ends = FlussPinnedEnds(target->conn->serverid,
-									   table->table_id, GetActiveSnapshot());
+									   table->table_id, GetActiveSnapshot(),
+									   group->query);
 	int64_t		partition = group->info->partition_id;
 	const char *relname = target->rel != NULL ? target->rel->name : NULL;
 	fluss_error err;
@@ -199,6 +201,7 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	{
 		memset(&group, 0, sizeof(group));
 		group.info = &buckets[start];
+		group.query = rsinfo->econtext->ecxt_per_query_memory;
 		do
 			group.n++;
 		while (start + group.n < nbuckets &&

@@ -150,7 +150,8 @@ all_pushed(FlussRelation *rel, RelOptInfo *baserel, List **clauses)
 
 		if (rinfo->pseudoconstant)
 			return false;
-		if (!FlussIsRangeClause(rel, baserel->relid, clause) &&
+		if (FlussRangeUseOf(rel, baserel->relid, clause, FLUSS_PART_ALL,
+							NULL) != FLUSS_RANGE_EXACT &&
 			!(fluss_enable_vector_filter &&
 			  FlussIsVectorClause(rel, baserel->relid, clause)))
 			return false;
@@ -231,28 +232,29 @@ FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *best_path,
 	FlussRelation *frel = plan->input->rel;
 	FlussPlanPrivate priv = {0};
 	List	   *scan_tlist;
-	List	   *pushed;
-	List	   *vector;
-	List	   *local;
+	List	   *ranges;
+	FlussSplit	split;
 
 	priv.kind = intVal(linitial(best_path->fdw_private));
 	priv.table_id = frel->table->table_id;
 	priv.nbuckets = frel->table->nbuckets;
 	FlussSplitClauses(root, plan->input, priv.kind, plan->varno, plan->clauses,
-					  &pushed, &vector, &local);
-	if (local != NIL)
+					  &split);
+	if (split.local != NIL)
 		elog(ERROR, "aggregate path lost a clause");
 	priv.attnums = FlussNeededAttributes(frel, plan->varno,
 										 list_concat_copy(plan->aggrefs,
-														  vector));
+														  split.vector));
 	priv.narrowest = FlussNarrowestIfNone(frel, priv.kind, priv.attnums);
-	priv.nvector = list_length(vector);
+	priv.nvector = list_length(split.vector);
+	ranges = list_concat_copy(split.exact, split.hints);
+	FlussDescribePartitions(plan->input, &priv, plan->varno, ranges);
 	priv.naggregates = list_length(plan->aggrefs);
 
 	scan_tlist = add_to_flat_tlist(NIL, plan->aggrefs);
 	scan_tlist = add_to_flat_tlist(scan_tlist,
 								   clause_columns(plan->clauses, plan->varno));
-	return make_foreignscan(tlist, NIL, 0, list_concat(pushed, vector),
+	return make_foreignscan(tlist, NIL, 0, list_concat(ranges, split.vector),
 							FlussPlanPrivatePack(&priv), scan_tlist, NIL,
 							NULL);
 }

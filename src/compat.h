@@ -176,6 +176,13 @@ fluss_decode_datetime(char **field, int *ftype, int nf, int *dtype,
 #endif
 }
 
+/* RowCompareExpr: 18 renamed rctype, whose values stayed those of btree */
+#if PG_VERSION_NUM >= 180000
+#define fluss_row_compare_strategy(row) ((int) (row)->cmptype)
+#else
+#define fluss_row_compare_strategy(row) ((int) (row)->rctype)
+#endif
+
 /* 18 has generated columns that are not stored */
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 #define fluss_is_virtual(attr) \

@@ -128,19 +128,17 @@ explain_columns(FlussScanState *state, ExplainState *es)
 static char *
 executed_ranges(FlussScanState *state)
 {
-	int			nbuckets = state->rel->table->nbuckets;
-	FlussIntervals *shown = palloc0((nbuckets + 1) * sizeof(*shown));
+	const FlussPlaces *places = &state->places;
+	FlussIntervals *shown = palloc0((places->n + 1) * sizeof(*shown));
 
-	for (int i = 0; i < nbuckets; i++)
+	for (int i = 0; i < places->n; i++)
 	{
-		FlussInterval whole = {0, FLUSS_OFFSET_END};
-		FlussIntervals all = {1, &whole};
-		FlussIntervals *set = state->intervals != NULL ?
-			&state->intervals[i] : &all;
+		FlussIntervals *set = &state->intervals[i];
+		fluss_bucket_ref place = FlussPlaceRef(places, i);
 		int64		end = FLUSS_OFFSET_END;
 
-		if (state->ends != NULL)
-			(void) fluss_ends_get(state->ends, FLUSS_NO_PARTITION, i, &end);
+		(void) fluss_ends_get(state->ends, place.partition_id, place.bucket,
+							  &end);
 		shown[i].items = palloc((set->n + 1) * sizeof(FlussInterval));
 		for (int j = 0; j < set->n; j++)
 		{
@@ -151,7 +149,74 @@ executed_ranges(FlussScanState *state)
 				shown[i].items[shown[i].n++] = item;
 		}
 	}
-	return FlussRangeText(shown, nbuckets);
+	return FlussRangeText(places, shown);
+}
+
+/* Clauses by what they are about: the first of these groups that fits. */
+typedef struct RangeGroups
+{
+	List	   *offsets;		/* and buckets */
+	List	   *times;
+	List	   *partitions;
+} RangeGroups;
+
+static void
+group_clauses(FlussScanState *state, RangeGroups *groups)
+{
+	ListCell   *lc;
+
+	memset(groups, 0, sizeof(*groups));
+	foreach(lc, state->clauses)
+	{
+		int			parts = 0;
+
+		(void) FlussRangeUseOf(state->rel, state->varno, lfirst(lc),
+							   FLUSS_PART_ALL, &parts);
+		if ((parts & FLUSS_PART_OFFSET) != 0)
+			groups->offsets = lappend(groups->offsets, lfirst(lc));
+		else if ((parts & FLUSS_PART_TIME) != 0)
+			groups->times = lappend(groups->times, lfirst(lc));
+		else if ((parts & FLUSS_PART_PARTITION) != 0)
+			groups->partitions = lappend(groups->partitions, lfirst(lc));
+		else
+			groups->offsets = lappend(groups->offsets, lfirst(lc));
+	}
+}
+
+/* Offsets and buckets alone, and all values are constants. */
+static bool
+are_plain_constants(FlussScanState *state, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		int			parts = 0;
+
+		(void) FlussRangeUseOf(state->rel, state->varno, lfirst(lc),
+							   FLUSS_PART_ALL, &parts);
+		if ((parts & (FLUSS_PART_TIME | FLUSS_PART_PARTITION)) != 0 ||
+			!FlussRangeIsConstant(state->rel, state->varno, lfirst(lc)))
+			return false;
+	}
+	return state->plan.partition_attnums == NIL &&
+		state->plan.npartitions < 0;
+}
+
+/* The same places as those of the plan, without asking the cluster. */
+static FlussIntervals *
+constant_intervals(FlussScanState *state, List *clauses, FlussPlaces *places)
+{
+	FlussOffsetSet *sets;
+	FlussIntervals *result;
+
+	FlussPlacesInit(places, state->rel, NULL, state->plan.nbuckets);
+	sets = FlussRangeConstant(state->rel, state->varno, clauses,
+							  FLUSS_PART_ALL, places);
+	result = palloc((places->n + 1) * sizeof(*result));
+	for (int i = 0; i < places->n; i++)
+		result[i] = FlussSetFinish(&sets[i]);
+	return result;
 }
 
 /* A whole read of a primary key table knows no offsets, only buckets. */
@@ -159,17 +224,18 @@ static void
 explain_buckets(ForeignScanState *node, FlussScanState *state,
 				ExplainState *es, List *clauses)
 {
+	FlussPlaces places;
 	FlussIntervals *intervals;
 	List	   *names = NIL;
 
-	if (!FlussRangeConstant(state->rel, state->varno, clauses,
-							state->plan.nbuckets, &intervals))
+	if (!are_plain_constants(state, clauses))
 	{
 		ExplainPropertyText("Fluss Buckets", clause_text(node, es, clauses),
 							es);
 		return;
 	}
-	for (int i = 0; i < state->plan.nbuckets; i++)
+	intervals = constant_intervals(state, clauses, &places);
+	for (int i = 0; i < places.n; i++)
 	{
 		if (intervals[i].n > 0)
 			names = lappend(names, psprintf("%d", i));
@@ -181,26 +247,61 @@ explain_buckets(ForeignScanState *node, FlussScanState *state,
 
 static void
 explain_offsets(ForeignScanState *node, FlussScanState *state,
-				ExplainState *es)
+				ExplainState *es, List *clauses)
 {
-	List	   *clauses = state->clauses;
+	FlussPlaces places;
 	FlussIntervals *intervals;
 
 	if (es->analyze && state->opened && state->started &&
-		FlussIsLogScan(state->kind))
+		state->intervals != NULL && FlussIsLogScan(state->kind))
 		ExplainPropertyText("Fluss Offsets", executed_ranges(state), es);
 	else if (clauses == NIL)
 		return;
 	else if (state->kind == FLUSS_SCAN_LIMIT)
 		explain_buckets(node, state, es, clauses);
-	else if (FlussRangeConstant(state->rel, state->varno, clauses,
-								state->plan.nbuckets, &intervals))
+	else if (are_plain_constants(state, clauses))
+	{
+		intervals = constant_intervals(state, clauses, &places);
 		ExplainPropertyText("Fluss Offsets",
-							FlussRangeText(intervals, state->plan.nbuckets),
-							es);
+							FlussRangeText(&places, intervals), es);
+	}
 	else
 		ExplainPropertyText("Fluss Offsets", clause_text(node, es, clauses),
 							es);
+}
+
+/* "3 of 9": of the execution, or of the plan where constants decided. */
+static void
+explain_partitions(ForeignScanState *node, FlussScanState *state,
+				   ExplainState *es, List *clauses)
+{
+	char	   *shown = NULL;
+
+	if (es->analyze && state->opened && state->started &&
+		state->intervals != NULL && state->places.partitions != NULL)
+		shown = psprintf("%d of %d", state->partitions_kept,
+						state->places.npartitions);
+	else if (state->plan.npartitions >= 0 && state->plan.partitions_kept >= 0)
+		shown = psprintf("%d of %d", state->plan.partitions_kept,
+						state->plan.npartitions);
+	else if (clauses != NIL)
+		shown = clause_text(node, es, clauses);
+	if (shown != NULL)
+		ExplainPropertyText("Fluss Partitions", shown, es);
+}
+
+static void
+explain_ranges(ForeignScanState *node, FlussScanState *state,
+			   ExplainState *es)
+{
+	RangeGroups groups;
+
+	group_clauses(state, &groups);
+	explain_partitions(node, state, es, groups.partitions);
+	explain_offsets(node, state, es, groups.offsets);
+	if (groups.times != NIL)
+		ExplainPropertyText("Fluss Timestamps",
+							clause_text(node, es, groups.times), es);
 }
 
 void
@@ -308,7 +409,7 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (state->kind == FLUSS_SCAN_LOOKUP)
 		ExplainPropertyText("Fluss Key", clause_text(node, es, clauses), es);
 	else
-		explain_offsets(node, state, es);
+		explain_ranges(node, state, es);
 	if (state->vector_clauses != NIL)
 		ExplainPropertyText("Fluss Vector Filter",
 							clause_text(node, es, state->vector_clauses), es);

@@ -235,7 +235,10 @@ typedef struct FlussAttribute
 	Oid			collation;
 	bool		not_null;		/* locally: the planner believes it */
 	FlussMetadata metadata;
+	bool		event_time;
+	int64		max_clock_skew_ms;	/* of an event time */
 	int			remote;			/* position in the remote schema, or -1 */
+	int			partition_key;	/* place in the partition key, or -1 */
 } FlussAttribute;
 
 /* A foreign table bound to its remote table. */
@@ -382,18 +385,32 @@ extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
 
 /*
  * The pinned ends of a table in the scope of a snapshot (READ COMMITTED: that
- * snapshot; above: the transaction).
+ * snapshot; above: the transaction).  query is a memory context that goes when
+ * the query does which runs with the snapshot.
  */
 extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
-								   Snapshot snapshot);
+								   Snapshot snapshot, MemoryContext query);
+/* The partitions that the scope sees: those of its first use. */
+extern const fluss_partitions *FlussPinnedPartitions(FlussRelation *rel,
+													 Snapshot snapshot,
+													 MemoryContext query);
 extern void FlussSnapshotInit(void);
 
 /* ----------------------------------------------------------------- qual.c */
 
-/* Boolean tree over _log_offset and _bucket alone, other sides foreign to rel. */
-extern bool FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause);
-/* Bucket conditions only: what a read of a primary key table can use. */
-extern bool FlussIsBucketClause(FlussRelation *rel, Index varno, Node *clause);
+/* A comparison with the relation's column and a scan's constant told apart. */
+typedef struct FlussComparison
+{
+	const FlussAttribute *attr;
+	Oid			opno;			/* as "column op value" */
+	Oid			collation;
+	Expr	   *value;
+	Oid			argtype;		/* of the value; of its elements for an array */
+	bool		is_array;		/* column = ANY (value) */
+} FlussComparison;
+
+extern bool FlussSplitComparison(const FlussRelation *rel, Index varno,
+								 Node *clause, FlussComparison *out);
 /*
  * column = value or column = ANY (array) that a lookup can answer; gives the
  * column's place in the primary key.  Needs the remote side of rel.
@@ -404,10 +421,6 @@ extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
 extern bool FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
 								AttrNumber *attnum, Expr **value,
 								Oid *argtype, bool *is_array);
-/* A comparison of a metadata column with a value, commuted if need be. */
-extern bool FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
-								 FlussMetadata *target, int *strategy,
-								 Expr **value, bool *is_array);
 
 /* The same with the operator, as "column op value", whatever it means. */
 extern bool FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
@@ -436,36 +449,180 @@ extern const int32 *FlussVectorSelect(FlussVector *vector,
 									  ExprContext *econtext,
 									  const fluss_batch *batch, int32 *nrows);
 
-/* ---------------------------------------------------------------- range.c */
+/* ------------------------------------------------------------- interval.c */
 
-/* Disjoint ascending half-open intervals of offsets. */
+/* Some records of a bucket: half-open both in offsets and in commit times. */
 typedef struct FlussInterval
 {
 	int64		start;
 	int64		end;			/* FLUSS_OFFSET_END: no bound */
+	int64		from_ms;		/* a hint, as until_ms; 0: no bound */
+	int64		until_ms;		/* FLUSS_TIME_END: no bound */
 } FlussInterval;
 
+#define FLUSS_TIME_END PG_INT64_MAX
+#define FLUSS_WHOLE_INTERVAL {0, FLUSS_OFFSET_END, 0, FLUSS_TIME_END}
+
+/* Ascending, with disjoint offsets. */
 typedef struct FlussIntervals
 {
 	int			n;
 	FlussInterval *items;
 } FlussIntervals;
 
+/* Open intervals have no lower bound of their own: see scan_startup_mode. */
+typedef struct FlussOffsetSet
+{
+	FlussIntervals bounded;
+	FlussIntervals open;
+} FlussOffsetSet;
+
+extern FlussOffsetSet FlussSetNone(void);
+extern FlussOffsetSet FlussSetAll(void);
+extern FlussOffsetSet FlussSetOf(const FlussInterval *interval, bool open);
+extern bool FlussSetIsEmpty(const FlussOffsetSet *set);
+extern FlussOffsetSet FlussSetIntersect(const FlussOffsetSet *a,
+										const FlussOffsetSet *b);
+extern FlussOffsetSet FlussSetUnion(const FlussOffsetSet *sets, int nsets);
+/* Lets the open half start where scan_startup_mode says. */
+extern void FlussSetStart(FlussOffsetSet *set, const FlussOptions *options);
+/* Both halves together. */
+extern FlussIntervals FlussSetFinish(const FlussOffsetSet *set);
+/* Appends " [5,15) [20,)". */
+extern void FlussIntervalsText(StringInfo out, const FlussIntervals *intervals);
+
+/* ------------------------------------------------------------ partition.c */
+
+/*
+ * The buckets of a table, those of one partition after the other: bucket b of
+ * partition p is number p * nbuckets + b.  A table that is not partitioned
+ * counts as one partition.
+ */
+typedef struct FlussPlaces
+{
+	const FlussRelation *rel;
+	const fluss_partitions *partitions; /* NULL: not partitioned */
+	int			npartitions;
+	int			nbuckets;		/* of each partition */
+	int			n;
+} FlussPlaces;
+
+/* partitions is NULL for a table that is not partitioned. */
+extern void FlussPlacesInit(FlussPlaces *places, const FlussRelation *rel,
+							const fluss_partitions *partitions, int nbuckets);
+extern fluss_bucket_ref FlussPlaceRef(const FlussPlaces *places, int place);
+/* NULL in a table that is not partitioned. */
+extern const fluss_partition *FlussPlacePartition(const FlussPlaces *places,
+												  int place);
+/* True for columns whose value is the same in all records of a place. */
+extern bool FlussIsPlaceColumn(const FlussRelation *rel, AttrNumber attnum);
+/* A slot for such columns; fill it for a place before evaluating on it. */
+extern TupleTableSlot *FlussPlaceSlot(const FlussRelation *rel);
+extern void FlussFillPlace(TupleTableSlot *slot, const FlussPlaces *places,
+						   int place);
+extern Datum FlussPartitionName(const fluss_partition *partition);
+/* Partitions with a set that is not empty. */
+extern int	FlussPartitionsKept(const FlussPlaces *places,
+								const FlussOffsetSet *sets);
+
+/* ----------------------------------------------------------- range_qual.c */
+
+/* What a clause is worth to a scan. */
+typedef enum FlussRangeUse
+{
+	FLUSS_RANGE_NONE,
+	FLUSS_RANGE_HINT,			/* it narrows the scan, and stays a filter */
+	FLUSS_RANGE_EXACT			/* the scan answers it */
+} FlussRangeUse;
+
+/* Parts of range clauses; a mask. */
+#define FLUSS_PART_PLACE	0x01	/* partition, bucket */
+#define FLUSS_PART_OFFSET	0x02
+#define FLUSS_PART_TIME		0x04
+#define FLUSS_PART_PARTITION 0x08	/* among the places: partitions */
+#define FLUSS_PART_ALL		0x0f
+
+/*
+ * Looks at a boolean tree over _log_offset, _bucket, times, and expressions of
+ * columns that are the same in a whole bucket; other sides are foreign to rel.
+ * allowed are the parts that the scan can make use of; *parts, if given, gets
+ * those found.
+ */
+extern FlussRangeUse FlussRangeUseOf(FlussRelation *rel, Index varno,
+									 Node *clause, int allowed, int *parts);
+/* What a scan of that kind can use of a clause. */
+#define FlussAllowedParts(kind) \
+	(FlussIsLogScan(kind) ? FLUSS_PART_ALL : \
+	 (kind) == FLUSS_SCAN_LIMIT ? FLUSS_PART_PLACE | FLUSS_PART_PARTITION : 0)
+
+typedef enum FlussLeafKind
+{
+	FLUSS_LEAF_NONE,			/* of no use */
+	FLUSS_LEAF_COMPARE,			/* of a bucket or an offset */
+	FLUSS_LEAF_TIME,
+	FLUSS_LEAF_TEST				/* the same for a whole place */
+} FlussLeafKind;
+
+/* A clause that is no AND or OR. */
+typedef struct FlussLeaf
+{
+	FlussLeafKind kind;
+	int			part;
+	bool		exact;
+	int			strategy;		/* btree; COMPARE and TIME */
+	FlussComparison comparison; /* the same */
+} FlussLeaf;
+
+extern void FlussLeafOf(FlussRelation *rel, Index varno, Node *clause,
+						FlussLeaf *leaf);
+/* A comparison of rows as AND and OR of comparisons; others as they are. */
+extern Node *FlussExpandRowCompare(Node *clause);
+
+/* ---------------------------------------------------------------- range.c */
+
 typedef struct FlussRangeTree FlussRangeTree;
 
-/* Compiles range clauses (implicitly ANDed) for evaluation under parent. */
-extern FlussRangeTree *FlussRangeCompile(FlussRelation *rel, Index varno,
-										 List *clauses, PlanState *parent);
 /*
- * Evaluates every value once, and then gives the intervals of each bucket
- * 0..nbuckets-1, allocated in the current context.
+ * Compiles range clauses (implicitly ANDed) for evaluation under parent, or
+ * with parent NULL, at plan time.  Needs the remote side of rel for clauses on
+ * partition columns.
  */
-extern FlussIntervals *FlussRangeEvaluate(FlussRangeTree *tree,
-										  ExprContext *econtext, int nbuckets);
-/* The same at plan time; false unless all values are constants. */
-extern bool FlussRangeConstant(FlussRelation *rel, Index varno, List *clauses,
-							   int nbuckets, FlussIntervals **intervals);
-extern char *FlussRangeText(const FlussIntervals *intervals, int nbuckets);
+extern FlussRangeTree *FlussRangeCompile(FlussRelation *rel, Index varno,
+										 List *clauses, int allowed,
+										 PlanState *parent);
+/*
+ * Evaluates every value once, and then gives the set of each place, allocated
+ * in the current context.
+ */
+extern FlussOffsetSet *FlussRangeEvaluate(FlussRangeTree *tree,
+										  ExprContext *econtext,
+										  const FlussPlaces *places);
+/* True when nothing in the clause has to wait for the execution. */
+extern bool FlussRangeIsConstant(FlussRelation *rel, Index varno,
+								 Node *clause);
+/* Sets by clauses that are constant in that sense. */
+extern FlussOffsetSet *FlussRangeConstant(FlussRelation *rel, Index varno,
+										  List *clauses, int allowed,
+										  const FlussPlaces *places);
+/* "bucket 0: [5,15), bucket 2: [0,3) [7,)", or "none" */
+extern char *FlussRangeText(const FlussPlaces *places,
+							const FlussIntervals *intervals);
+
+/* ----------------------------------------------------------- range_time.c */
+
+/*
+ * The commit times that a comparison of a time asks for: narrows *from_ms and
+ * *until_ms and says whether the clause bounds the scan from below itself.
+ * False: no time does.
+ */
+extern bool FlussTimeBounds(const FlussAttribute *attr, int strategy,
+							Oid type, Datum datum, FlussInterval *interval);
+/*
+ * Looks up where the times start, and raises the starts of the sets.  Gives the
+ * number of requests.
+ */
+extern int	FlussResolveTimes(FlussRelation *rel, const FlussPlaces *places,
+							  fluss_ends *ends, FlussOffsetSet *sets);
 
 /* ----------------------------------------------------------------- plan.c */
 
@@ -496,6 +653,9 @@ typedef struct FlussPlanPrivate
 								 * or NULL */
 	int			nvector;		/* last clauses that are vector filters */
 	int			naggregates;	/* first entries of fdw_scan_tlist; 0: rows */
+	List	   *partition_attnums;	/* int list: partition columns */
+	int			npartitions;	/* when it was planned; -1: not partitioned */
+	int			partitions_kept;	/* of them; -1: told at execution */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
@@ -508,19 +668,33 @@ typedef struct FlussPlanState
 {
 	FlussRelation *rel;
 	bool		keyed;			/* FlussReadsState */
+	FlussPlaces places;
+	bool		places_known;	/* or one partition stands for all */
 	double		table_rows;
 	double		fetched_rows;	/* of an unparameterized scan */
 } FlussPlanState;
 
 /* How the records of a table that is read by offsets are called. */
 extern FlussScanKind FlussLogKind(const FlussRelation *rel);
-/*
- * Splits the clauses of a plan into those for ranges, buckets or keys, vector
- * filters, and what is left.
- */
+/* What becomes of the clauses of a plan. */
+typedef struct FlussSplit
+{
+	List	   *exact;			/* ranges, buckets or keys: the scan answers them */
+	List	   *hints;			/* they narrow it, and stay in one of the next */
+	List	   *vector;			/* vector filters */
+	List	   *local;			/* what is left to the executor */
+} FlussSplit;
+
 extern void FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 							  FlussScanKind kind, Index varno, List *clauses,
-							  List **pushed, List **vector, List **local);
+							  FlussSplit *out);
+/*
+ * Tells in priv what the plan knows of partitions, so that EXPLAIN need not
+ * ask; clauses are the exact ones and the hints.
+ */
+extern void FlussDescribePartitions(FlussPlanState *state,
+									FlussPlanPrivate *priv, Index varno,
+									List *clauses);
 /* Attributes that the expressions use; a whole-row reference takes all. */
 extern List *FlussNeededAttributes(FlussRelation *rel, Index varno,
 								   List *exprs);
@@ -639,7 +813,9 @@ struct FlussScanState
 
 	/* log scans, and the buckets of a limit scan */
 	FlussRangeTree *ranges;		/* NULL: everything */
-	FlussIntervals *intervals;	/* by bucket */
+	FlussPlaces places;
+	FlussIntervals *intervals;	/* by place */
+	int			partitions_kept;
 	fluss_ends *ends;
 	fluss_scan *log;
 	const fluss_batch *batch;
@@ -651,6 +827,7 @@ struct FlussScanState
 	int64		rows_removed;
 	FlussAggregates *aggregates;	/* or NULL: rows */
 	bool		given;			/* the row of aggregates */
+	fluss_partitions *fresh_partitions; /* of a lookup, or NULL */
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
@@ -692,14 +869,19 @@ extern void FlussLimitScanStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
-						 int32 bucket);
+						 fluss_bucket_ref place);
 /* Raises the NULL in a column that is NOT NULL locally. */
 extern void FlussRefuseNull(const FlussFill *fill) __attribute__((noreturn));
-/* The shared part of a metadata column's value: what the table decides. */
-extern Datum FlussTableMetadata(FlussScanState *state, FlussMetadata metadata,
-								bool *isnull);
-/* Evaluates the range clauses for the current rescan; false: no bucket left. */
+/* Metadata that the table or the place decides. */
+extern Datum FlussPlaceMetadata(FlussScanState *state, FlussMetadata metadata,
+								fluss_bucket_ref place, bool *isnull);
+/*
+ * Finds the places and intervals of the current rescan, for scans of offsets
+ * and for whole reads; false: there is nothing to read.
+ */
 extern bool FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state);
+/* The buckets that a whole read takes, after FlussEvaluateRanges. */
+extern fluss_bucket_ref *FlussChooseBuckets(FlussScanState *state, int *n);
 
 /* --------------------------------------------------------------- modify.c */
 

@@ -119,13 +119,9 @@ reads_target(const FlussRelation *rel, ResultRelInfo *rri, EState *estate)
 	return false;
 }
 
-/* Scans of this statement end where the log ends now, before it writes. */
 static void
-pin_ends(FlussRelation *rel, EState *estate)
+pin_partition(FlussRelation *rel, fluss_ends *ends, int64 partition_id)
 {
-	fluss_ends *ends = FlussPinnedEnds(rel->conn->serverid,
-									   rel->table->table_id,
-									   estate->es_snapshot);
 	int			n = rel->table->nbuckets;
 	int32_t    *buckets = palloc(sizeof(int32_t) * n);
 	int64_t    *offsets = palloc(sizeof(int64_t) * n);
@@ -135,12 +131,33 @@ pin_ends(FlussRelation *rel, EState *estate)
 		buckets[i] = i;
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
-								  FLUSS_OFFSET_LATEST, 0, FLUSS_NO_PARTITION,
+								  FLUSS_OFFSET_LATEST, 0, partition_id,
 								  buckets, n, true, offsets, &err),
 			   err, rel->name);
 	for (int i = 0; i < n; i++)
-		FLUSS_CALL(fluss_ends_pin(ends, FLUSS_NO_PARTITION, i, offsets[i],
-								  &err), err, rel->name);
+		FLUSS_CALL(fluss_ends_pin(ends, partition_id, i, offsets[i], &err),
+				   err, rel->name);
+}
+
+/* Scans of this statement end where the log ends now, before it writes. */
+static void
+pin_ends(FlussRelation *rel, EState *estate)
+{
+	fluss_ends *ends = FlussPinnedEnds(rel->conn->serverid,
+									   rel->table->table_id,
+									   estate->es_snapshot,
+									   estate->es_query_cxt);
+	const fluss_partitions *partitions;
+
+	if (rel->table->npartition_key == 0)
+	{
+		pin_partition(rel, ends, FLUSS_NO_PARTITION);
+		return;
+	}
+	partitions = FlussPinnedPartitions(rel, estate->es_snapshot,
+									   estate->es_query_cxt);
+	for (int i = 0; i < partitions->n; i++)
+		pin_partition(rel, ends, partitions->items[i].partition_id);
 }
 
 static void

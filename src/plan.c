@@ -29,6 +29,9 @@
 /* Fraction of a log that lies past a bound which is not known yet. */
 #define OPEN_RANGE_FRACTION 0.3333333333
 
+/* How old a list of partitions may be that a plan is made with. */
+#define PARTITIONS_MAX_AGE_MS 60000
+
 /* -------------------------------------------------------- private lists */
 
 /*
@@ -72,6 +75,9 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, string_node(priv->narrowest));
 	list = lappend(list, makeInteger(priv->nvector));
 	list = lappend(list, makeInteger(priv->naggregates));
+	list = lappend(list, priv->partition_attnums);
+	list = lappend(list, makeInteger(priv->npartitions));
+	list = lappend(list, makeInteger(priv->partitions_kept));
 	return list;
 }
 
@@ -88,6 +94,9 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->narrowest = NEXT_FIELD(string_value(lfirst(lc)));
 	priv->nvector = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->naggregates = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->partition_attnums = NEXT_FIELD(lfirst(lc));
+	priv->npartitions = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->partitions_kept = NEXT_FIELD(intVal(lfirst(lc)));
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -117,8 +126,13 @@ FlussNarrowestColumn(const fluss_schema *schema)
 
 /* ----------------------------------------------------------------- sizes */
 
+/*
+ * The clauses that a scan makes use of, or of those, the ones whose sets of
+ * records are known before the execution.
+ */
 static List *
-range_clauses(FlussRelation *rel, Index varno, List *clauses)
+range_clauses(FlussRelation *rel, Index varno, List *clauses, int allowed,
+			  bool constant)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -129,10 +143,39 @@ range_clauses(FlussRelation *rel, Index varno, List *clauses)
 
 		if (IsA(clause, RestrictInfo))
 			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (FlussIsRangeClause(rel, varno, clause))
+		if (FlussRangeUseOf(rel, varno, clause, allowed, NULL) !=
+			FLUSS_RANGE_NONE &&
+			(!constant || FlussRangeIsConstant(rel, varno, clause)))
 			result = lappend(result, clause);
 	}
 	return result;
+}
+
+static double
+interval_rows(const FlussInterval *item, double per_place)
+{
+	double		rows;
+
+	if (item->end != FLUSS_OFFSET_END)
+		rows = Min((double) (item->end - item->start), per_place);
+	else
+		rows = per_place * (item->start > 0 ? OPEN_RANGE_FRACTION : 1.0);
+	if (item->from_ms > 0)
+		rows *= OPEN_RANGE_FRACTION;
+	if (item->until_ms != FLUSS_TIME_END)
+		rows *= OPEN_RANGE_FRACTION;
+	return rows;
+}
+
+static double
+set_rows(const FlussOffsetSet *set, double per_place)
+{
+	FlussIntervals intervals = FlussSetFinish(set);
+	double		rows = 0;
+
+	for (int i = 0; i < intervals.n; i++)
+		rows += interval_rows(&intervals.items[i], per_place);
+	return rows;
 }
 
 /*
@@ -143,32 +186,22 @@ static double
 fetched_log_rows(FlussPlanState *state, Index varno, List *clauses)
 {
 	FlussRelation *rel = state->rel;
-	List	   *ranges = range_clauses(rel, varno, clauses);
-	int			nbuckets = rel->table->nbuckets;
-	double		per_bucket = state->table_rows / Max(nbuckets, 1);
+	List	   *ranges = range_clauses(rel, varno, clauses, FLUSS_PART_ALL,
+									   false);
+	List	   *constant = range_clauses(rel, varno, clauses, FLUSS_PART_ALL,
+										 true);
+	double		open = list_length(ranges) - list_length(constant);
+	double		per_place = state->table_rows / Max(state->places.n, 1);
 	double		rows = 0;
-	FlussIntervals *intervals;
+	FlussOffsetSet *sets;
 
-	if (ranges == NIL)
-		return state->table_rows;
-	if (!FlussRangeConstant(rel, varno, ranges, nbuckets, &intervals))
-		return state->table_rows *
-			pow(OPEN_RANGE_FRACTION, list_length(ranges));
-
-	for (int i = 0; i < nbuckets; i++)
-	{
-		for (int j = 0; j < intervals[i].n; j++)
-		{
-			FlussInterval *item = &intervals[i].items[j];
-
-			if (item->end != FLUSS_OFFSET_END)
-				rows += Min((double) (item->end - item->start), per_bucket);
-			else
-				rows += per_bucket *
-					(item->start > 0 ? OPEN_RANGE_FRACTION : 1.0);
-		}
-	}
-	return rows;
+	if (constant == NIL)
+		return state->table_rows * pow(OPEN_RANGE_FRACTION, open);
+	sets = FlussRangeConstant(rel, varno, constant, FLUSS_PART_ALL,
+							  &state->places);
+	for (int i = 0; i < state->places.n; i++)
+		rows += set_rows(&sets[i], per_place);
+	return rows * pow(OPEN_RANGE_FRACTION, open);
 }
 
 /* Selectivity of the clauses that stay with the executor. */
@@ -183,11 +216,50 @@ local_selectivity(PlannerInfo *root, RelOptInfo *baserel, FlussRelation *rel,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (!FlussIsRangeClause(rel, baserel->relid, (Node *) rinfo->clause))
+		if (FlussRangeUseOf(rel, baserel->relid, (Node *) rinfo->clause,
+							FLUSS_PART_ALL, NULL) == FLUSS_RANGE_NONE)
 			local = lappend(local, rinfo);
 	}
 	return clauselist_selectivity(root, local, baserel->relid, JOIN_INNER,
 								  NULL);
+}
+
+static void
+release_partitions(void *partitions)
+{
+	fluss_partitions_release(partitions);
+}
+
+/*
+ * The buckets of the table.  Partitions that the cache has will do: the
+ * execution asks again.
+ */
+static void
+find_places(FlussPlanState *state)
+{
+	FlussRelation *rel = state->rel;
+	fluss_partitions **partitions;
+	fluss_error err;
+	fluss_status status = FLUSS_OK;
+
+	if (rel->table == NULL)
+		return;
+	partitions = palloc0(sizeof(*partitions));
+	if (rel->table->npartition_key > 0)
+	{
+		FlussCloseOnReset(CurrentMemoryContext, release_partitions,
+						  (void **) partitions);
+		fluss_error_init(&err);
+		status = fluss_partitions_open(rel->conn->client, rel->table,
+									   PARTITIONS_MAX_AGE_MS, partitions,
+									   &err);
+		if (status == FLUSS_INTERRUPTED)
+			FlussRaise(&err, rel->name);
+		if (status != FLUSS_OK)
+			FlussRememberFailure(rel->conn, rel->relid, &err);
+	}
+	state->places_known = status == FLUSS_OK;
+	FlussPlacesInit(&state->places, rel, *partitions, rel->table->nbuckets);
 }
 
 void
@@ -204,6 +276,7 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	else
 		state->keyed = FlussReadsState(state->rel);
 	baserel->fdw_private = state;
+	find_places(state);
 
 	state->table_rows = FlussTableRows(state->rel, baserel);
 	baserel->tuples = Max(state->table_rows, 1);
@@ -352,7 +425,8 @@ is_useful_clause(FlussPlanState *state, Index varno, RestrictInfo *rinfo)
 	if (state->keyed)
 		return FlussIsKeyClause(state->rel, varno, (Node *) rinfo->clause,
 								&keyno);
-	return FlussIsRangeClause(state->rel, varno, (Node *) rinfo->clause);
+	return FlussRangeUseOf(state->rel, varno, (Node *) rinfo->clause,
+						   FLUSS_PART_ALL, NULL) != FLUSS_RANGE_NONE;
 }
 
 /*
@@ -521,38 +595,71 @@ columns_first(PlannerInfo *root, List *clauses, Index varno)
 void
 FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 				  FlussScanKind kind, Index varno, List *clauses,
-				  List **pushed, List **vector, List **local)
+				  FlussSplit *out)
 {
+	int			allowed = FlussAllowedParts(kind);
 	ListCell   *lc;
 
-	*pushed = *vector = *local = NIL;
+	memset(out, 0, sizeof(*out));
 	if (kind == FLUSS_SCAN_LOOKUP)
 	{
-		*pushed = match_whole_key(state->rel, varno, clauses);
-		if (*pushed == NIL)
+		out->exact = match_whole_key(state->rel, varno, clauses);
+		if (out->exact == NIL)
 			elog(ERROR, "lookup path lost its key");
-		*local = list_difference_ptr(clauses, *pushed);
-		*pushed = columns_first(root, *pushed, varno);
+		out->local = list_difference_ptr(clauses, out->exact);
+		out->exact = columns_first(root, out->exact, varno);
 		return;
 	}
 	foreach(lc, clauses)
 	{
 		Node	   *clause = lfirst(lc);
-		bool		push = false;
+		FlussRangeUse use = allowed == 0 ? FLUSS_RANGE_NONE :
+			FlussRangeUseOf(state->rel, varno, clause, allowed, NULL);
 
-		if (FlussIsLogScan(kind))
-			push = FlussIsRangeClause(state->rel, varno, clause);
-		else if (kind == FLUSS_SCAN_LIMIT)
-			push = FlussIsBucketClause(state->rel, varno, clause);
-		if (push)
-			*pushed = lappend(*pushed, clause);
-		else if (FlussIsLogScan(kind) && fluss_enable_vector_filter &&
-				 FlussIsVectorClause(state->rel, varno, clause))
-			*vector = lappend(*vector, clause);
+		if (use == FLUSS_RANGE_EXACT)
+		{
+			out->exact = lappend(out->exact, clause);
+			continue;
+		}
+		if (use == FLUSS_RANGE_HINT)
+			out->hints = lappend(out->hints, clause);
+		if (FlussIsLogScan(kind) && fluss_enable_vector_filter &&
+			FlussIsVectorClause(state->rel, varno, clause))
+			out->vector = lappend(out->vector, clause);
 		else
-			*local = lappend(*local, clause);
+			out->local = lappend(out->local, clause);
 	}
-	*vector = columns_first(root, *vector, varno);
+	out->vector = columns_first(root, out->vector, varno);
+}
+
+void
+FlussDescribePartitions(FlussPlanState *state, FlussPlanPrivate *priv,
+						Index varno, List *clauses)
+{
+	FlussRelation *rel = state->rel;
+	int			allowed = FlussAllowedParts(priv->kind);
+	List	   *constant;
+
+	priv->npartitions = priv->partitions_kept = -1;
+	if (rel->table == NULL || rel->table->npartition_key == 0)
+		return;
+	for (int i = 0; i < rel->natts; i++)
+	{
+		if (rel->attrs[i].partition_key >= 0)
+			priv->partition_attnums = lappend_int(priv->partition_attnums,
+												  i + 1);
+	}
+	if (!state->places_known)
+		return;
+	priv->npartitions = state->places.npartitions;
+	if (allowed == 0)
+		return;
+	constant = range_clauses(rel, varno, clauses, allowed, true);
+	if (list_length(constant) == list_length(clauses))
+		priv->partitions_kept = constant == NIL ? priv->npartitions :
+			FlussPartitionsKept(&state->places,
+								FlussRangeConstant(rel, varno, constant,
+												   allowed, &state->places));
 }
 
 List *
@@ -602,9 +709,8 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 {
 	FlussPlanState *state = baserel->fdw_private;
 	FlussPlanPrivate priv = {.table_id = FLUSS_NO_TABLE_ID};
-	List	   *pushed;
-	List	   *vector;
-	List	   *local;
+	FlussSplit	split;
+	List	   *ranges;
 	List	   *used;
 
 	if (IS_UPPER_REL(baserel))
@@ -616,17 +722,19 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 		priv.nbuckets = state->rel->table->nbuckets;
 	}
 	FlussSplitClauses(root, state, priv.kind, baserel->relid,
-					  extract_actual_clauses(scan_clauses, false),
-					  &pushed, &vector, &local);
-	used = list_concat_copy(baserel->reltarget->exprs, local);
-	used = list_concat(used, vector);
+					  extract_actual_clauses(scan_clauses, false), &split);
+	used = list_concat_copy(baserel->reltarget->exprs, split.local);
+	used = list_concat(used, split.vector);
 	priv.attnums = FlussNeededAttributes(state->rel, baserel->relid, used);
 	priv.narrowest = FlussNarrowestIfNone(state->rel, priv.kind, priv.attnums);
-	priv.nvector = list_length(vector);
-	pushed = list_concat(pushed, vector);
+	priv.nvector = list_length(split.vector);
+	ranges = list_concat_copy(split.exact, split.hints);
+	FlussDescribePartitions(state, &priv, baserel->relid, ranges);
 
-	/* pushed clauses are also what a recheck of a locked row looks at */
-	return make_foreignscan(tlist, local, baserel->relid, pushed,
-							FlussPlanPrivatePack(&priv), NIL, pushed,
+	/* a recheck of a locked row looks at what the scan answers, too */
+	return make_foreignscan(tlist, split.local, baserel->relid,
+							list_concat_copy(ranges, split.vector),
+							FlussPlanPrivatePack(&priv), NIL,
+							list_concat_copy(split.exact, split.vector),
 							outer_plan);
 }

@@ -1,7 +1,7 @@
 /*
  * qual.c
- *	  Which clauses the client can answer: comparisons of offsets and buckets,
- *	  and equalities on primary key columns.
+ *	  Comparisons of a column with what does not change in a scan, and which of
+ *	  them are equalities on primary key columns that a lookup answers.
  *
  * A clause qualifies by its form alone: one side is a column of the relation,
  * the other side is free of the relation's columns and not volatile.  Whether
@@ -12,8 +12,6 @@
 #include "fluss_fdw.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -66,19 +64,9 @@ is_scan_constant(Node *node, Index varno)
 	return !contain_volatile_functions(node) && !contain_subplans(node);
 }
 
-/* An operator call with column and value told apart. */
-typedef struct Comparison
-{
-	const FlussAttribute *attr;
-	Oid			opno;			/* as "column op value" */
-	Oid			collation;
-	Expr	   *value;
-	Oid			argtype;		/* of the value; of its elements for an array */
-	bool		is_array;
-} Comparison;
-
 static bool
-split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op, Comparison *out)
+split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op,
+			 FlussComparison *out)
 {
 	Node	   *left;
 	Node	   *right;
@@ -107,7 +95,7 @@ split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op, Comparison *out)
 
 static bool
 split_scalar_array(const FlussRelation *rel, Index varno,
-				   ScalarArrayOpExpr *op, Comparison *out)
+				   ScalarArrayOpExpr *op, FlussComparison *out)
 {
 	if (!op->useOr || list_length(op->args) != 2)
 		return false;
@@ -122,9 +110,9 @@ split_scalar_array(const FlussRelation *rel, Index varno,
 	return OidIsValid(out->argtype);
 }
 
-static bool
-split_comparison(const FlussRelation *rel, Index varno, Node *clause,
-				 Comparison *out)
+bool
+FlussSplitComparison(const FlussRelation *rel, Index varno, Node *clause,
+					 FlussComparison *out)
 {
 	if (IsA(clause, OpExpr))
 		return split_opexpr(rel, varno, (OpExpr *) clause, out);
@@ -139,9 +127,9 @@ FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
 				   AttrNumber *attnum, Oid *opno, Expr **value, Oid *argtype,
 				   bool *is_array)
 {
-	Comparison	cmp;
+	FlussComparison cmp;
 
-	if (!split_comparison(rel, varno, clause, &cmp))
+	if (!FlussSplitComparison(rel, varno, clause, &cmp))
 		return false;
 	*attnum = cmp.attr->attnum;
 	*opno = cmp.opno;
@@ -149,74 +137,6 @@ FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
 	*argtype = cmp.argtype;
 	*is_array = cmp.is_array;
 	return true;
-}
-
-static bool
-is_integer_type(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-bool
-FlussMatchComparison(FlussRelation *rel, Index varno, Node *clause,
-					 FlussMetadata *target, int *strategy, Expr **value,
-					 bool *is_array)
-{
-	Comparison	cmp;
-
-	if (!split_comparison(rel, varno, clause, &cmp))
-		return false;
-	if (cmp.attr->metadata != FLUSS_META_BUCKET &&
-		cmp.attr->metadata != FLUSS_META_LOG_OFFSET)
-		return false;
-	if (!is_integer_type(cmp.argtype))
-		return false;
-	*strategy = get_op_opfamily_strategy(cmp.opno, INTEGER_BTREE_FAM_OID);
-	if (*strategy == InvalidStrategy ||
-		(cmp.is_array && *strategy != BTEqualStrategyNumber))
-		return false;
-	*target = cmp.attr->metadata;
-	*value = cmp.value;
-	*is_array = cmp.is_array;
-	return true;
-}
-
-/* AND and OR of comparisons; offsets only where they are allowed. */
-static bool
-is_range_tree(FlussRelation *rel, Index varno, Node *clause, bool offsets)
-{
-	FlussMetadata target;
-	int			strategy;
-	Expr	   *value;
-	bool		is_array;
-	ListCell   *lc;
-
-	if (IsA(clause, BoolExpr))
-	{
-		if (((BoolExpr *) clause)->boolop == NOT_EXPR)
-			return false;
-		foreach(lc, ((BoolExpr *) clause)->args)
-		{
-			if (!is_range_tree(rel, varno, lfirst(lc), offsets))
-				return false;
-		}
-		return true;
-	}
-	return FlussMatchComparison(rel, varno, clause, &target, &strategy, &value,
-								&is_array) &&
-		(offsets || target == FLUSS_META_BUCKET);
-}
-
-bool
-FlussIsRangeClause(FlussRelation *rel, Index varno, Node *clause)
-{
-	return is_range_tree(rel, varno, clause, true);
-}
-
-bool
-FlussIsBucketClause(FlussRelation *rel, Index varno, Node *clause)
-{
-	return is_range_tree(rel, varno, clause, false);
 }
 
 /* Position of an attribute in the primary key, or -1. */
@@ -251,9 +171,9 @@ FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
 					AttrNumber *attnum, Expr **value, Oid *argtype,
 					bool *is_array)
 {
-	Comparison	cmp;
+	FlussComparison cmp;
 
-	if (!split_comparison(rel, varno, clause, &cmp))
+	if (!FlussSplitComparison(rel, varno, clause, &cmp))
 		return false;
 	*attnum = cmp.attr->attnum;
 	*value = cmp.value;
@@ -265,9 +185,9 @@ FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
 bool
 FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause, int *keyno)
 {
-	Comparison	cmp;
+	FlussComparison cmp;
 
-	if (!split_comparison(rel, varno, clause, &cmp))
+	if (!FlussSplitComparison(rel, varno, clause, &cmp))
 		return false;
 	*keyno = key_number(rel, cmp.attr);
 	if (*keyno < 0 ||

@@ -1,12 +1,13 @@
 /*
  * range.c
- *	  From clauses over _log_offset and _bucket to intervals of offsets.
+ *	  From range clauses to the records that a scan needs of each bucket.
  *
- * A clause is a tree of AND and OR over comparisons.  For one bucket every node
- * is a set of offsets: a comparison of the offset is an interval, a comparison
- * of the bucket is all offsets or none, AND is intersection and OR is union.
- * Evaluating the tree once per bucket so gives disjoint ascending intervals,
- * and no record is read twice whatever the clauses say.
+ * Clauses are compiled into a tree of AND and OR over leaves (range_qual.c).
+ * For one bucket every node is a set of offsets (interval.c): a comparison of
+ * the offset is an interval, one of a time is all offsets with a time, one of
+ * the bucket or a test of the place is all or none.  AND is intersection and
+ * OR is union.  Evaluating the tree once per bucket so gives disjoint
+ * ascending intervals, and no record is read twice whatever the clauses say.
  */
 #include "fluss_fdw.h"
 
@@ -14,151 +15,146 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 typedef enum NodeKind
 {
+	NODE_ALL,					/* a clause of no use */
 	NODE_AND,
 	NODE_OR,
-	NODE_COMPARE
+	NODE_COMPARE,
+	NODE_TIME,
+	NODE_TEST
 } NodeKind;
+
+typedef struct RangeNode RangeNode;
+struct RangeNode
+{
+	NodeKind	kind;
+	List	   *children;		/* AND, OR: of RangeNode */
+
+	/* COMPARE, TIME */
+	const FlussAttribute *attr;
+	int			strategy;		/* btree */
+	bool		is_array;
+	Oid			type;			/* of the value; of its elements */
+	ExprState  *value;			/* TEST: the test */
+
+	/* the values of the current evaluation */
+	int			nvalues;
+	int64	   *values;			/* COMPARE */
+	bool		any_time;		/* TIME: some time is wanted */
+	FlussInterval times;
+};
 
 struct FlussRangeTree
 {
-	NodeKind	kind;
-	List	   *children;		/* AND, OR: of FlussRangeTree */
-	/* comparisons */
-	FlussMetadata target;
-	int			strategy;		/* btree */
-	bool		is_array;
-	Oid			type;			/* of the value */
-	Const	   *constant;		/* at plan time */
-	ExprState  *value;			/* at execution */
-	/* the values of the current evaluation */
-	int			nvalues;
-	int64	   *values;
+	RangeNode  *root;
+	bool		has_tests;
+	TupleTableSlot *slot;		/* what tests look at */
 };
 
-/* ------------------------------------------------------- interval algebra */
+/* -------------------------------------------------------------- compiling */
 
-static FlussIntervals
-none(void)
+static ExprState *
+compile_expr(Expr *expr, PlanState *parent)
 {
-	FlussIntervals result = {0, NULL};
-
-	return result;
-}
-
-static FlussIntervals
-single(int64 start, int64 end)
-{
-	FlussIntervals result = {1, palloc(sizeof(FlussInterval))};
-
-	if (start < 0)
-		start = 0;
-	if (start >= end)
-		return none();
-	result.items[0].start = start;
-	result.items[0].end = end;
-	return result;
-}
-
-static FlussIntervals
-intersect(FlussIntervals a, FlussIntervals b)
-{
-	FlussIntervals result = {0, palloc((a.n + b.n + 1) * sizeof(FlussInterval))};
-	int			i = 0;
-	int			j = 0;
-
-	while (i < a.n && j < b.n)
+	if (parent == NULL)
 	{
-		int64		start = Max(a.items[i].start, b.items[j].start);
-		int64		end = Min(a.items[i].end, b.items[j].end);
-
-		if (start < end)
-		{
-			result.items[result.n].start = start;
-			result.items[result.n++].end = end;
-		}
-		if (a.items[i].end < b.items[j].end)
-			i++;
-		else
-			j++;
+		expr = copyObject(expr);
+		fix_opfuncids((Node *) expr);
 	}
-	return result;
+	return ExecInitExpr(expr, parent);
 }
 
-static int
-compare_intervals(const void *a, const void *b)
+static RangeNode *
+compile_leaf(FlussRangeTree *tree, FlussRelation *rel, Index varno,
+			 Node *clause, int allowed, PlanState *parent)
 {
-	const FlussInterval *x = a;
-	const FlussInterval *y = b;
+	RangeNode  *node = palloc0(sizeof(*node));
+	FlussLeaf	leaf;
 
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Sorts, and joins what overlaps or touches. */
-static FlussIntervals
-normalize(FlussIntervals set)
-{
-	int			n = 0;
-
-	if (set.n > 1)
-		qsort(set.items, set.n, sizeof(FlussInterval), compare_intervals);
-	for (int i = 0; i < set.n; i++)
+	FlussLeafOf(rel, varno, clause, &leaf);
+	if (leaf.kind == FLUSS_LEAF_NONE || (leaf.part & ~allowed) != 0)
 	{
-		if (n > 0 && set.items[i].start <= set.items[n - 1].end)
-			set.items[n - 1].end = Max(set.items[n - 1].end, set.items[i].end);
-		else
-			set.items[n++] = set.items[i];
-	}
-	set.n = n;
-	return set;
-}
-
-/* ------------------------------------------------------------- the tree */
-
-static FlussRangeTree *
-compile(FlussRelation *rel, Index varno, Node *clause, PlanState *parent)
-{
-	FlussRangeTree *node = palloc0(sizeof(*node));
-	Expr	   *value;
-	ListCell   *lc;
-
-	if (IsA(clause, BoolExpr))
-	{
-		node->kind = ((BoolExpr *) clause)->boolop == OR_EXPR ?
-			NODE_OR : NODE_AND;
-		foreach(lc, ((BoolExpr *) clause)->args)
-			node->children = lappend(node->children,
-									 compile(rel, varno, lfirst(lc), parent));
+		node->kind = NODE_ALL;
 		return node;
 	}
+	if (leaf.kind == FLUSS_LEAF_TEST)
+	{
+		node->kind = NODE_TEST;
+		node->value = compile_expr((Expr *) clause, parent);
+		tree->has_tests = true;
+		return node;
+	}
+	node->kind = leaf.kind == FLUSS_LEAF_TIME ? NODE_TIME : NODE_COMPARE;
+	node->attr = leaf.comparison.attr;
+	node->strategy = leaf.strategy;
+	node->is_array = leaf.comparison.is_array;
+	node->type = leaf.comparison.argtype;
+	node->value = compile_expr(leaf.comparison.value, parent);
+	return node;
+}
 
-	node->kind = NODE_COMPARE;
-	if (!FlussMatchComparison(rel, varno, clause, &node->target,
-							  &node->strategy, &value, &node->is_array))
+static RangeNode *
+compile(FlussRangeTree *tree, FlussRelation *rel, Index varno, Node *clause,
+		int allowed, PlanState *parent)
+{
+	RangeNode  *node;
+	ListCell   *lc;
+
+	clause = FlussExpandRowCompare(clause);
+	if (!is_andclause(clause) && !is_orclause(clause))
+		return compile_leaf(tree, rel, varno, clause, allowed, parent);
+	node = palloc0(sizeof(*node));
+	node->kind = is_orclause(clause) ? NODE_OR : NODE_AND;
+	foreach(lc, ((BoolExpr *) clause)->args)
+		node->children = lappend(node->children,
+								 compile(tree, rel, varno, lfirst(lc),
+										 allowed, parent));
+	return node;
+}
+
+/*
+ * The plan may be older than what rel says: a clause that cannot be used any
+ * more would be lost, as the executor does not look at it.
+ */
+static void
+check_clauses(FlussRelation *rel, Index varno, List *clauses, int allowed)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (FlussRangeUseOf(rel, varno, lfirst(lc), allowed, NULL) !=
+			FLUSS_RANGE_NONE)
+			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
 				 errmsg("foreign table \"%s\" has changed since the query was planned",
 						rel->name)));
-	node->type = exprType((Node *) value);
-	if (IsA(value, Const))
-		node->constant = (Const *) value;
-	else if (parent != NULL)
-		node->value = ExecInitExpr(value, parent);
-	return node;
+	}
 }
 
 FlussRangeTree *
-FlussRangeCompile(FlussRelation *rel, Index varno, List *clauses,
+FlussRangeCompile(FlussRelation *rel, Index varno, List *clauses, int allowed,
 				  PlanState *parent)
 {
+	FlussRangeTree *tree = palloc0(sizeof(*tree));
 	Node	   *all = (Node *) makeBoolExpr(AND_EXPR, clauses, -1);
 
-	return compile(rel, varno, all, parent);
+	check_clauses(rel, varno, clauses, allowed);
+	tree->root = compile(tree, rel, varno, all, allowed, parent);
+	if (tree->has_tests)
+		tree->slot = FlussPlaceSlot(rel);
+	return tree;
 }
+
+/* ----------------------------------------------------------------- values */
 
 static int64
 integer_of(Datum datum, Oid type)
@@ -174,8 +170,34 @@ integer_of(Datum datum, Oid type)
 	}
 }
 
+/* Times of several values: what lies between them may come, too. */
 static void
-take_array(FlussRangeTree *node, Datum datum)
+take_time(RangeNode *node, Datum datum)
+{
+	FlussInterval one = FLUSS_WHOLE_INTERVAL;
+
+	if (!FlussTimeBounds(node->attr, node->strategy, node->type, datum, &one))
+		return;
+	if (node->any_time)
+	{
+		one.from_ms = Min(one.from_ms, node->times.from_ms);
+		one.until_ms = Max(one.until_ms, node->times.until_ms);
+	}
+	node->times = one;
+	node->any_time = true;
+}
+
+static void
+take_one(RangeNode *node, Datum datum)
+{
+	if (node->kind == NODE_TIME)
+		take_time(node, datum);
+	else
+		node->values[node->nvalues++] = integer_of(datum, node->type);
+}
+
+static void
+take_array(RangeNode *node, Datum datum)
 {
 	ArrayType  *array = DatumGetArrayTypeP(datum);
 	Oid			type = ARR_ELEMTYPE(array);
@@ -189,19 +211,28 @@ take_array(FlussRangeTree *node, Datum datum)
 	get_typlenbyvalalign(type, &len, &byval, &align);
 	deconstruct_array(array, type, len, byval, align, &items, &nulls, &n);
 	node->values = palloc((n + 1) * sizeof(int64));
-	node->nvalues = 0;
 	for (int i = 0; i < n; i++)
 	{
 		if (!nulls[i])
-			node->values[node->nvalues++] = integer_of(items[i], type);
+			take_one(node, items[i]);
 	}
 }
 
-/* NULL leaves no values: such a comparison is true for no offset. */
+/* NULL leaves no values: such a comparison is true for no record. */
 static void
-take_value(FlussRangeTree *node, Datum datum, bool isnull)
+evaluate_values(RangeNode *node, ExprContext *econtext)
 {
+	ListCell   *lc;
+	Datum		datum;
+	bool		isnull;
+
+	foreach(lc, node->children)
+		evaluate_values(lfirst(lc), econtext);
+	if (node->kind != NODE_COMPARE && node->kind != NODE_TIME)
+		return;
 	node->nvalues = 0;
+	node->any_time = false;
+	datum = ExecEvalExpr(node->value, econtext, &isnull);
 	if (isnull)
 		return;
 	if (node->is_array)
@@ -210,49 +241,41 @@ take_value(FlussRangeTree *node, Datum datum, bool isnull)
 		return;
 	}
 	node->values = palloc(sizeof(int64));
-	node->values[0] = integer_of(datum, node->type);
-	node->nvalues = 1;
+	take_one(node, datum);
 }
 
-static void
-evaluate_values(FlussRangeTree *node, ExprContext *econtext)
-{
-	ListCell   *lc;
-	Datum		datum;
-	bool		isnull;
+/* ------------------------------------------------------------------- sets */
 
-	foreach(lc, node->children)
-		evaluate_values(lfirst(lc), econtext);
-	if (node->kind != NODE_COMPARE)
-		return;
-	if (node->constant != NULL)
-	{
-		take_value(node, node->constant->constvalue,
-				   node->constant->constisnull);
-		return;
-	}
-	datum = ExecEvalExpr(node->value, econtext, &isnull);
-	take_value(node, datum, isnull);
-}
-
-static FlussIntervals
-interval_of(int strategy, int64 value)
+static FlussOffsetSet
+offsets_of(int strategy, int64 value)
 {
+	FlussInterval result = FLUSS_WHOLE_INTERVAL;
 	int64		next = value < FLUSS_OFFSET_END ? value + 1 : value;
+	bool		open = false;
 
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			return single(0, value);
+			result.end = value;
+			open = true;
+			break;
 		case BTLessEqualStrategyNumber:
-			return single(0, next);
+			result.end = next;
+			open = true;
+			break;
 		case BTEqualStrategyNumber:
-			return value < 0 ? none() : single(value, next);
+			result.start = value;
+			result.end = value < 0 ? value : next;
+			break;
 		case BTGreaterEqualStrategyNumber:
-			return single(value, FLUSS_OFFSET_END);
+			result.start = value;
+			break;
 		default:
-			return single(next, FLUSS_OFFSET_END);
+			result.start = next;
+			break;
 	}
+	result.start = Max(result.start, 0);
+	return FlussSetOf(&result, open);
 }
 
 static bool
@@ -273,149 +296,194 @@ bucket_matches(int strategy, int64 value, int bucket)
 	}
 }
 
-static FlussIntervals
-compare_set(const FlussRangeTree *node, int bucket)
+static FlussOffsetSet
+set_of_comparison(const RangeNode *node, int bucket)
 {
-	FlussIntervals result = none();
+	FlussOffsetSet *sets;
 
-	if (node->target == FLUSS_META_BUCKET)
+	if (node->attr->metadata == FLUSS_META_BUCKET)
 	{
 		for (int i = 0; i < node->nvalues; i++)
 		{
 			if (bucket_matches(node->strategy, node->values[i], bucket))
-				return single(0, FLUSS_OFFSET_END);
+				return FlussSetAll();
 		}
-		return result;
+		return FlussSetNone();
 	}
-
-	result.items = palloc((node->nvalues + 1) * sizeof(FlussInterval));
+	if (node->nvalues == 1)
+		return offsets_of(node->strategy, node->values[0]);
+	sets = palloc((node->nvalues + 1) * sizeof(*sets));
 	for (int i = 0; i < node->nvalues; i++)
-	{
-		FlussIntervals one = interval_of(node->strategy, node->values[i]);
-
-		if (one.n > 0)
-			result.items[result.n++] = one.items[0];
-	}
-	return normalize(result);
+		sets[i] = offsets_of(node->strategy, node->values[i]);
+	return FlussSetUnion(sets, node->nvalues);
 }
 
-static FlussIntervals set_of(const FlussRangeTree *node, int bucket);
-
-static FlussIntervals
-intersection_of(const FlussRangeTree *node, int bucket)
+/* An event time is a hint and no bound: what it leaves out could not match. */
+static FlussOffsetSet
+set_of_time(const RangeNode *node)
 {
-	FlussIntervals result = single(0, FLUSS_OFFSET_END);
+	bool		open = node->attr->event_time ||
+		node->strategy == BTLessStrategyNumber ||
+		node->strategy == BTLessEqualStrategyNumber;
+
+	return node->any_time ? FlussSetOf(&node->times, open) : FlussSetNone();
+}
+
+static FlussOffsetSet
+set_of_test(const RangeNode *node, ExprContext *econtext)
+{
+	bool		isnull;
+	Datum		datum = ExecEvalExprSwitchContext(node->value, econtext,
+												  &isnull);
+
+	return !isnull && DatumGetBool(datum) ? FlussSetAll() : FlussSetNone();
+}
+
+static FlussOffsetSet set_of(const RangeNode *node, ExprContext *econtext,
+							 int bucket);
+
+/* What follows an empty arm is not evaluated: a test may be an error there. */
+static FlussOffsetSet
+intersection_of(const RangeNode *node, ExprContext *econtext, int bucket)
+{
+	FlussOffsetSet result = FlussSetAll();
 	ListCell   *lc;
 
 	foreach(lc, node->children)
-		result = intersect(result, set_of(lfirst(lc), bucket));
+	{
+		FlussOffsetSet arm = set_of(lfirst(lc), econtext, bucket);
+
+		result = FlussSetIntersect(&result, &arm);
+		if (FlussSetIsEmpty(&result))
+			break;
+	}
 	return result;
 }
 
-/* Puts all children together at once: an OR may have thousands. */
-static FlussIntervals
-union_of(const FlussRangeTree *node, int bucket)
+static FlussOffsetSet
+union_of(const RangeNode *node, ExprContext *econtext, int bucket)
 {
-	int			nchildren = list_length(node->children);
-	FlussIntervals *children = palloc((nchildren + 1) * sizeof(*children));
-	FlussIntervals result = none();
-	int			n = 0;
+	int			n = list_length(node->children);
+	FlussOffsetSet *sets = palloc((n + 1) * sizeof(*sets));
 
-	for (int i = 0; i < nchildren; i++)
-	{
-		children[i] = set_of(list_nth(node->children, i), bucket);
-		n += children[i].n;
-	}
-	result.items = palloc((n + 1) * sizeof(FlussInterval));
-	for (int i = 0; i < nchildren; i++)
-	{
-		if (children[i].n > 0)
-			memcpy(result.items + result.n, children[i].items,
-				   children[i].n * sizeof(FlussInterval));
-		result.n += children[i].n;
-	}
-	return normalize(result);
+	for (int i = 0; i < n; i++)
+		sets[i] = set_of(list_nth(node->children, i), econtext, bucket);
+	return FlussSetUnion(sets, n);
 }
 
-static FlussIntervals
-set_of(const FlussRangeTree *node, int bucket)
+static FlussOffsetSet
+set_of(const RangeNode *node, ExprContext *econtext, int bucket)
 {
 	switch (node->kind)
 	{
 		case NODE_AND:
-			return intersection_of(node, bucket);
+			return intersection_of(node, econtext, bucket);
 		case NODE_OR:
-			return union_of(node, bucket);
+			return union_of(node, econtext, bucket);
+		case NODE_COMPARE:
+			return set_of_comparison(node, bucket);
+		case NODE_TIME:
+			return set_of_time(node);
+		case NODE_TEST:
+			return set_of_test(node, econtext);
 		default:
-			return compare_set(node, bucket);
+			return FlussSetAll();
 	}
 }
 
-static FlussIntervals *
-all_buckets(const FlussRangeTree *tree, int nbuckets)
+FlussOffsetSet *
+FlussRangeEvaluate(FlussRangeTree *tree, ExprContext *econtext,
+				   const FlussPlaces *places)
 {
-	FlussIntervals *result = palloc0((nbuckets + 1) * sizeof(*result));
+	FlussOffsetSet *result = palloc0((places->n + 1) * sizeof(*result));
+	TupleTableSlot *scan_slot = econtext->ecxt_scantuple;
+	MemoryContext scratch = NULL;
+	MemoryContext old;
 
-	for (int i = 0; i < nbuckets; i++)
-		result[i] = set_of(tree, i);
+	evaluate_values(tree->root, econtext);
+	if (tree->has_tests)
+		scratch = AllocSetContextCreate(CurrentMemoryContext, "fluss place",
+										ALLOCSET_SMALL_SIZES);
+	for (int i = 0; i < places->n; i++)
+	{
+		if (tree->has_tests)
+		{
+			old = MemoryContextSwitchTo(scratch);
+			FlussFillPlace(tree->slot, places, i);
+			econtext->ecxt_scantuple = tree->slot;
+			MemoryContextSwitchTo(old);
+		}
+		result[i] = set_of(tree->root, econtext, i % places->nbuckets);
+		if (tree->has_tests)
+		{
+			ExecClearTuple(tree->slot);
+			MemoryContextReset(scratch);
+			ResetExprContext(econtext);
+		}
+	}
+	econtext->ecxt_scantuple = scan_slot;
+	if (scratch != NULL)
+		MemoryContextDelete(scratch);
 	return result;
 }
 
-FlussIntervals *
-FlussRangeEvaluate(FlussRangeTree *tree, ExprContext *econtext, int nbuckets)
-{
-	evaluate_values(tree, econtext);
-	return all_buckets(tree, nbuckets);
-}
+/* ---------------------------------------------------- without an execution */
 
 static bool
-is_constant_tree(const FlussRangeTree *node)
+has_param_or_other_var(Node *node, void *varno)
 {
-	ListCell   *lc;
-
-	foreach(lc, node->children)
-	{
-		if (!is_constant_tree(lfirst(lc)))
-			return false;
-	}
-	return node->kind != NODE_COMPARE || node->constant != NULL;
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) || IsA(node, PlaceHolderVar))
+		return true;
+	if (IsA(node, Var))
+		return ((Var *) node)->varno != *(int *) varno;
+	return expression_tree_walker(node, has_param_or_other_var, varno);
 }
 
 bool
-FlussRangeConstant(FlussRelation *rel, Index varno, List *clauses,
-				   int nbuckets, FlussIntervals **intervals)
+FlussRangeIsConstant(FlussRelation *rel, Index varno, Node *clause)
 {
-	FlussRangeTree *tree = FlussRangeCompile(rel, varno, clauses, NULL);
+	int			number = (int) varno;
 
-	if (!is_constant_tree(tree))
-		return false;
-	evaluate_values(tree, NULL);
-	*intervals = all_buckets(tree, nbuckets);
-	return true;
+	return !contain_mutable_functions(clause) &&
+		!has_param_or_other_var(clause, &number);
 }
 
-/* "bucket 0: [5,15), bucket 2: [0,3) [7,)", or "none" */
+FlussOffsetSet *
+FlussRangeConstant(FlussRelation *rel, Index varno, List *clauses, int allowed,
+				   const FlussPlaces *places)
+{
+	ExprContext *econtext = CreateStandaloneExprContext();
+	FlussRangeTree *tree = FlussRangeCompile(rel, varno, clauses, allowed,
+											 NULL);
+	FlussOffsetSet *result = FlussRangeEvaluate(tree, econtext, places);
+
+	if (tree->slot != NULL)
+		ExecDropSingleTupleTableSlot(tree->slot);
+	FreeExprContext(econtext, true);
+	return result;
+}
+
+/* A bucket as "bucket 0", of a partition as "partition p1 bucket 0". */
 char *
-FlussRangeText(const FlussIntervals *intervals, int nbuckets)
+FlussRangeText(const FlussPlaces *places, const FlussIntervals *intervals)
 {
 	StringInfoData out;
 
 	initStringInfo(&out);
-	for (int i = 0; i < nbuckets; i++)
+	for (int i = 0; i < places->n; i++)
 	{
+		const fluss_partition *partition = FlussPlacePartition(places, i);
+
 		if (intervals[i].n == 0)
 			continue;
-		appendStringInfo(&out, "%sbucket %d:", out.len > 0 ? ", " : "", i);
-		for (int j = 0; j < intervals[i].n; j++)
-		{
-			FlussInterval *item = &intervals[i].items[j];
-
-			if (item->end == FLUSS_OFFSET_END)
-				appendStringInfo(&out, " [" INT64_FORMAT ",)", item->start);
-			else
-				appendStringInfo(&out, " [" INT64_FORMAT "," INT64_FORMAT ")",
-								 item->start, item->end);
-		}
+		if (out.len > 0)
+			appendStringInfoString(&out, ", ");
+		if (partition != NULL)
+			appendStringInfo(&out, "partition %s ", partition->name);
+		appendStringInfo(&out, "bucket %d:", i % places->nbuckets);
+		FlussIntervalsText(&out, &intervals[i]);
 	}
 	return out.len > 0 ? out.data : pstrdup("none");
 }

@@ -40,6 +40,7 @@ describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
 
 	attr->attnum = form->attnum;
 	attr->remote = -1;
+	attr->partition_key = -1;
 	if (form->attisdropped)
 		return;
 	FlussGetColumnOptions(relid, form->attnum, &options);
@@ -50,6 +51,10 @@ describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
 	attr->collation = form->attcollation;
 	attr->not_null = form->attnotnull;
 	attr->metadata = options.metadata;
+	attr->event_time = options.event_time &&
+		options.metadata == FLUSS_META_NONE &&
+		(attr->type == TIMESTAMPOID || attr->type == TIMESTAMPTZOID);
+	attr->max_clock_skew_ms = options.max_clock_skew_ms;
 }
 
 FlussRelation *
@@ -103,6 +108,20 @@ FlussRemoteColumn(const fluss_table *table, const char *name)
 	return -1;
 }
 
+/* The place in the partition key of a column with an acceptable type, or -1. */
+static int
+partition_key_of(const fluss_table *table, const FlussAttribute *attr)
+{
+	for (int i = 0; i < table->npartition_key; i++)
+	{
+		if (table->partition_key[i] == attr->remote &&
+			FlussTypeAccepts(&table->schema->columns[attr->remote].type,
+							 attr->type))
+			return i;
+	}
+	return -1;
+}
+
 /*
  * Finds each attribute's remote column.  Both sides mostly have the same
  * order, so the column after the last one found is tried first.
@@ -128,18 +147,8 @@ bind_columns(FlussRelation *rel)
 			attr->remote = FlussRemoteColumn(rel->table, remote_name);
 		if (attr->remote >= 0)
 			next = attr->remote + 1;
+		attr->partition_key = partition_key_of(rel->table, attr);
 	}
-}
-
-static void
-refuse_partitioned(const FlussRelation *rel)
-{
-	if (rel->table->npartition_key > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("partitioned Fluss tables are not supported yet"),
-				 errdetail("The Fluss table \"%s.%s\" of foreign table \"%s\" is partitioned.",
-						   rel->table->database, rel->table->name, rel->name)));
 }
 
 FlussRelation *
@@ -158,10 +167,7 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 							  rel->options->table_name, false, &rel->table,
 							  &local);
 	if (status == FLUSS_OK)
-	{
-		refuse_partitioned(rel);
 		bind_columns(rel);
-	}
 	else if (err == NULL || status == FLUSS_INTERRUPTED)
 		FlussRaise(&local, rel->name);
 	else
@@ -200,7 +206,6 @@ void
 FlussRelationRefresh(FlussRelation *rel)
 {
 	use_table(rel, ask_again(rel));
-	refuse_partitioned(rel);
 }
 
 /*

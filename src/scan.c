@@ -75,6 +75,19 @@ make_state(ForeignScanState *node)
 	return state;
 }
 
+/* Until the remote side is there the plan tells which columns these are. */
+static void
+mark_partition_columns(FlussScanState *state)
+{
+	ListCell   *lc;
+
+	foreach(lc, state->plan.partition_attnums)
+	{
+		if (lfirst_int(lc) <= state->rel->natts)
+			state->rel->attrs[lfirst_int(lc) - 1].partition_key = 0;
+	}
+}
+
 void
 flussBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -87,6 +100,7 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 	node->fdw_state = state;
 	state->rel = FlussRelationLocal(relid, state->context);
 	state->relname = state->rel->name;
+	mark_partition_columns(state);
 	if (plan->scan.scanrelid == 0)
 		exprs = (List *) restore_columns((Node *) exprs, plan->fdw_scan_tlist);
 	split_clauses(state, exprs);
@@ -95,9 +109,6 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 												   aggregates_of(state, plan));
 	if (state->kind == FLUSS_SCAN_LOOKUP)
 		FlussLookupCompile(node, state, state->clauses);
-	else if (state->clauses != NIL)
-		state->ranges = FlussRangeCompile(state->rel, state->varno,
-										  state->clauses, &node->ss.ps);
 	if (state->vector_clauses != NIL)
 		state->vector = FlussVectorCompile(state->rel, state->varno,
 										   state->vector_clauses,
@@ -192,12 +203,6 @@ check_offered(FlussScanState *state)
 				 errhint("Use scan_mode \"snapshot\" or \"changelog\".") :
 				 errhint("Drop the option scan_mode, or set it to \"log\"."),
 				 errcontext("foreign table \"%s\"", state->relname)));
-	if (options->scan_startup_mode != FLUSS_STARTUP_EARLIEST &&
-		!FlussReadsState(state->rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("scan_startup_mode other than earliest is not supported yet"),
-				 errcontext("foreign table \"%s\"", state->relname)));
 	if (options->bucket_hash_rs)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -245,6 +250,11 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 						   state->keys[i].attnum);
 	if (state->vector != NULL)
 		FlussVectorBind(state->vector, state);
+	if (state->kind != FLUSS_SCAN_LOOKUP && state->clauses != NIL)
+		state->ranges = FlussRangeCompile(state->rel, state->varno,
+										  state->clauses,
+										  FlussAllowedParts(state->kind),
+										  &node->ss.ps);
 	state->opened = true;
 	MemoryContextSwitchTo(old);
 }
@@ -275,25 +285,81 @@ start_scan(ForeignScanState *node, FlussScanState *state)
 	}
 }
 
+/* The partitions and buckets, of which a rescan sees the same. */
+static void
+find_places(ForeignScanState *node, FlussScanState *state)
+{
+	EState	   *estate = node->ss.ps.state;
+	FlussRelation *rel = state->rel;
+	const fluss_partitions *partitions = NULL;
+
+	if (rel->table->npartition_key > 0)
+		partitions = FlussPinnedPartitions(rel, estate->es_snapshot,
+										   estate->es_query_cxt);
+	if (FlussIsLogScan(state->kind))
+		state->ends = FlussPinnedEnds(rel->conn->serverid,
+									  rel->table->table_id,
+									  estate->es_snapshot,
+									  estate->es_query_cxt);
+	FlussPlacesInit(&state->places, rel, partitions, rel->table->nbuckets);
+}
+
+/* What the range clauses leave of each place. */
+static FlussOffsetSet *
+evaluate_sets(ForeignScanState *node, FlussScanState *state)
+{
+	FlussOffsetSet *sets;
+
+	if (state->ranges != NULL)
+		return FlussRangeEvaluate(state->ranges, node->ss.ps.ps_ExprContext,
+								  &state->places);
+	sets = palloc((state->places.n + 1) * sizeof(*sets));
+	for (int i = 0; i < state->places.n; i++)
+		sets[i] = FlussSetAll();
+	return sets;
+}
+
 bool
 FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state)
 {
-	int			nbuckets = state->rel->table->nbuckets;
-	MemoryContext old;
+	FlussPlaces *places = &state->places;
+	FlussOffsetSet *sets;
+	bool		found = false;
+	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
 
-	if (state->ranges == NULL)
-		return true;
-	old = MemoryContextSwitchTo(state->rescan_context);
-	state->intervals = FlussRangeEvaluate(state->ranges,
-										  node->ss.ps.ps_ExprContext,
-										  nbuckets);
+	find_places(node, state);
+	sets = evaluate_sets(node, state);
+	state->partitions_kept = FlussPartitionsKept(places, sets);
+	if (FlussIsLogScan(state->kind))
+	{
+		for (int i = 0; i < places->n; i++)
+			FlussSetStart(&sets[i], state->rel->options);
+		state->past.requests[FLUSS_REQUEST_LIST_OFFSETS] +=
+			FlussResolveTimes(state->rel, places, state->ends, sets);
+	}
+	state->intervals = palloc((places->n + 1) * sizeof(*state->intervals));
+	for (int i = 0; i < places->n; i++)
+	{
+		state->intervals[i] = FlussSetFinish(&sets[i]);
+		found = found || state->intervals[i].n > 0;
+	}
 	MemoryContextSwitchTo(old);
-	for (int i = 0; i < nbuckets; i++)
+	return found;
+}
+
+fluss_bucket_ref *
+FlussChooseBuckets(FlussScanState *state, int *n)
+{
+	fluss_bucket_ref *buckets = palloc((state->places.n + 1) *
+									   sizeof(*buckets));
+
+	*n = 0;
+	for (int i = 0; i < state->places.n; i++)
 	{
 		if (state->intervals[i].n > 0)
-			return true;
+			buckets[(*n)++] = FlussPlaceRef(&state->places, i);
 	}
-	return false;
+	return buckets;
 }
 
 /* --------------------------------------------------------------- iterating */
@@ -377,18 +443,84 @@ FlussRefuseNull(const FlussFill *fill)
 			 errhint("Drop NOT NULL from the column of the foreign table.")));
 }
 
-Datum
-FlussTableMetadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
+static void
+release_partitions(void *partitions)
 {
+	fluss_partitions_release(partitions);
+}
+
+/* Partitions that a lookup met although they were made after it began. */
+static const fluss_partition *
+fresh_partition(FlussScanState *state, int64 partition_id)
+{
+	FlussRelation *rel = state->rel;
+	fluss_partitions *fresh = NULL;
+	fluss_error err;
+
+	if (state->fresh_partitions != NULL)
+	{
+		const fluss_partition *known;
+
+		known = fluss_partition_by_id(state->fresh_partitions, partition_id);
+		if (known != NULL)
+			return known;
+	}
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_partitions_open(rel->conn->client, rel->table, 0, &fresh,
+									 &err), err, NULL);
+	if (state->fresh_partitions == NULL)
+		FlussCloseOnReset(state->context, release_partitions,
+						  (void **) &state->fresh_partitions);
+	else
+		fluss_partitions_release(state->fresh_partitions);
+	state->fresh_partitions = fresh;
+	return fluss_partition_by_id(fresh, partition_id);
+}
+
+static Datum
+partition_name(FlussScanState *state, int64 partition_id, bool *isnull)
+{
+	const fluss_partitions *pinned = state->places.partitions;
+	const fluss_partition *partition = NULL;
+
+	if (pinned != NULL)
+		partition = fluss_partition_by_id(pinned, partition_id);
+	if (partition == NULL)
+		partition = fresh_partition(state, partition_id);
+	*isnull = partition == NULL;
+	return partition == NULL ? (Datum) 0 : FlussPartitionName(partition);
+}
+
+Datum
+FlussPlaceMetadata(FlussScanState *state, FlussMetadata metadata,
+				   fluss_bucket_ref place, bool *isnull)
+{
+	bool		partitioned = place.partition_id != FLUSS_NO_PARTITION;
+
 	*isnull = false;
-	if (metadata == FLUSS_META_TABLE_ID)
-		return Int64GetDatum(state->rel->table->table_id);
+	switch (metadata)
+	{
+		case FLUSS_META_BUCKET:
+			return Int32GetDatum(place.bucket);
+		case FLUSS_META_TABLE_ID:
+			return Int64GetDatum(state->rel->table->table_id);
+		case FLUSS_META_PARTITION_ID:
+			*isnull = !partitioned;
+			return Int64GetDatum(place.partition_id);
+		case FLUSS_META_PARTITION:
+			if (partitioned)
+				return partition_name(state, place.partition_id, isnull);
+			break;
+		default:
+			break;
+	}
 	*isnull = true;
 	return (Datum) 0;
 }
 
 void
-FlussFillRow(FlussScanState *state, TupleTableSlot *slot, int32 bucket)
+FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
+			 fluss_bucket_ref place)
 {
 	for (int i = 0; i < state->nfill; i++)
 	{
@@ -397,15 +529,9 @@ FlussFillRow(FlussScanState *state, TupleTableSlot *slot, int32 bucket)
 		bool	   *isnull = &slot->tts_isnull[fill->attnum - 1];
 		fluss_value *value;
 
-		if (fill->metadata == FLUSS_META_BUCKET)
-		{
-			*datum = Int32GetDatum(bucket);
-			*isnull = false;
-			continue;
-		}
 		if (fill->metadata != FLUSS_META_NONE)
 		{
-			*datum = FlussTableMetadata(state, fill->metadata, isnull);
+			*datum = FlussPlaceMetadata(state, fill->metadata, place, isnull);
 			continue;
 		}
 		value = &state->values[fill->column];

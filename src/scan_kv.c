@@ -181,7 +181,11 @@ FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
 				   err, NULL);
 		if (found)
 		{
-			FlussFillRow(state, slot, fluss_lookup_bucket(state->lookup, at));
+			fluss_bucket_ref place;
+
+			place.partition_id = fluss_lookup_partition(state->lookup, at);
+			place.bucket = fluss_lookup_bucket(state->lookup, at);
+			FlussFillRow(state, slot, place);
 			return true;
 		}
 	}
@@ -212,12 +216,7 @@ FlussLimitScanStart(ForeignScanState *node, FlussScanState *state)
 		return;
 	}
 	old = MemoryContextSwitchTo(state->rescan_context);
-	buckets = palloc(rel->table->nbuckets * sizeof(*buckets));
-	for (int i = 0; i < rel->table->nbuckets; i++)
-	{
-		if (state->intervals == NULL || state->intervals[i].n > 0)
-			buckets[options.nbuckets++] = (fluss_bucket_ref) {FLUSS_NO_PARTITION, i};
-	}
+	buckets = FlussChooseBuckets(state, &options.nbuckets);
 	options.buckets = buckets;
 	options.columns = state->columns;
 	options.ncolumns = state->ncolumns;
@@ -247,6 +246,6 @@ FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
 			   err, NULL);
 	if (end)
 		return false;
-	FlussFillRow(state, slot, bucket.bucket);
+	FlussFillRow(state, slot, bucket);
 	return true;
 }

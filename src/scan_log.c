@@ -15,33 +15,42 @@ close_log(void *scan)
 	fluss_scan_close(scan);
 }
 
-/* Ranges of all buckets; without clauses each is read from its start. */
+/* Where a range with an upper bound in time may stop: see timestamp_skew. */
+static int64
+stop_ms(const FlussScanState *state, const FlussInterval *item)
+{
+	int64		skew = state->rel->options->timestamp_skew_ms;
+
+	return item->until_ms < FLUSS_TIME_END - skew ? item->until_ms + skew : 0;
+}
+
 static fluss_range *
 make_ranges(FlussScanState *state, int *nranges)
 {
-	int			nbuckets = state->rel->table->nbuckets;
+	const FlussPlaces *places = &state->places;
 	int			n = 0;
 	fluss_range *ranges;
 
-	for (int i = 0; i < nbuckets; i++)
-		n += state->intervals != NULL ? state->intervals[i].n : 1;
-	ranges = palloc0((n + 1) * sizeof(fluss_range));
+	for (int i = 0; i < places->n; i++)
+		n += state->intervals[i].n;
+	ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+									(n + 1) * sizeof(fluss_range));
 	*nranges = 0;
-	for (int i = 0; i < nbuckets; i++)
+	for (int i = 0; i < places->n; i++)
 	{
-		FlussInterval whole = {0, FLUSS_OFFSET_END};
-		FlussIntervals all = {1, &whole};
-		FlussIntervals *set = state->intervals != NULL ?
-			&state->intervals[i] : &all;
+		FlussIntervals *set = &state->intervals[i];
+		fluss_bucket_ref place = FlussPlaceRef(places, i);
 
 		for (int j = 0; j < set->n; j++)
 		{
 			fluss_range *range = &ranges[(*nranges)++];
 
-			range->partition_id = FLUSS_NO_PARTITION;
-			range->bucket = i;
+			range->partition_id = place.partition_id;
+			range->bucket = place.bucket;
 			range->start = set->items[j].start;
 			range->end = set->items[j].end;
+			range->from_ms = set->items[j].from_ms;
+			range->stop_ms = stop_ms(state, &set->items[j]);
 		}
 	}
 	return ranges;
@@ -63,8 +72,6 @@ FlussLogStart(ForeignScanState *node, FlussScanState *state)
 		state->done = true;
 		return;
 	}
-	state->ends = FlussPinnedEnds(rel->conn->serverid, rel->table->table_id,
-								  node->ss.ps.state->es_snapshot);
 
 	options.columns = state->columns;
 	options.ncolumns = state->ncolumns;
@@ -86,13 +93,41 @@ FlussLogStart(ForeignScanState *node, FlussScanState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* One warning for each bucket and kind of loss, however many ranges it hit. */
-static bool
-is_new_loss(FlussScanState *state, int32 bucket, bool past_end)
+/* What can be wrong with the records that a range asks for. */
+typedef enum LossKind
 {
-	int			member = 2 * bucket + (past_end ? 1 : 0);
+	LOSS_EXPIRED,
+	LOSS_PAST_END,
+	LOSS_DROPPED,
+	LOSS_NKINDS
+} LossKind;
+
+static LossKind
+loss_kind(const fluss_loss *loss)
+{
+	if (loss->dropped)
+		return LOSS_DROPPED;
+	return loss->start > loss->end ? LOSS_PAST_END : LOSS_EXPIRED;
+}
+
+/*
+ * One report for each bucket and kind, however many ranges it hit; one for a
+ * partition that is gone.
+ */
+static bool
+is_new_loss(FlussScanState *state, const fluss_loss *loss)
+{
+	const fluss_partitions *partitions = state->places.partitions;
+	LossKind	kind = loss_kind(loss);
+	int			place = kind == LOSS_DROPPED ? 0 : loss->bucket;
+	int			member;
 	MemoryContext old;
 
+	if (partitions != NULL)
+		place += state->places.nbuckets *
+			(int) (fluss_partition_by_id(partitions, loss->partition_id) -
+				   partitions->items);
+	member = LOSS_NKINDS * place + kind;
 	if (bms_is_member(member, state->losses))
 		return false;
 	old = MemoryContextSwitchTo(state->context);
@@ -101,29 +136,61 @@ is_new_loss(FlussScanState *state, int32 bucket, bool past_end)
 	return true;
 }
 
+/* "bucket 0 of foreign table "t"", with its partition if there is one. */
+static char *
+place_name(FlussScanState *state, const fluss_loss *loss)
+{
+	const fluss_partitions *partitions = state->places.partitions;
+
+	if (partitions == NULL)
+		return psprintf("bucket %d of foreign table \"%s\"", loss->bucket,
+						state->relname);
+	return psprintf("bucket %d of partition \"%s\" of foreign table \"%s\"",
+					loss->bucket,
+					fluss_partition_by_id(partitions,
+										  loss->partition_id)->name,
+					state->relname);
+}
+
+static void
+describe_loss(FlussScanState *state, const fluss_loss *loss)
+{
+	char	   *place = place_name(state, loss);
+
+	switch (loss_kind(loss))
+	{
+		case LOSS_DROPPED:
+			errmsg("partition \"%s\" of foreign table \"%s\" was dropped before all of it was read",
+				   fluss_partition_by_id(state->places.partitions,
+										 loss->partition_id)->name,
+				   state->relname);
+			break;
+		case LOSS_PAST_END:
+			errmsg("offset " INT64_FORMAT " of %s is past its end, offset " INT64_FORMAT,
+				   loss->start, place, loss->end);
+			errdetail("The table may have been made again.");
+			break;
+		default:
+			errmsg("offset " INT64_FORMAT " of %s is gone, the earliest is offset " INT64_FORMAT,
+				   loss->start, place, loss->earliest);
+			errdetail("Records before it have expired, or the table was made again.");
+			break;
+	}
+}
+
 /* A range that starts where the bucket holds nothing: on_data_loss decides. */
 static void
 report_loss(FlussScanState *state, const fluss_loss *loss)
 {
 	FlussOnDataLoss action = state->rel->options->on_data_loss;
-	bool		past_end = loss->start > loss->end;
 	int			level = action == FLUSS_ON_LOSS_ERROR ? ERROR : WARNING;
 
-	if (action == FLUSS_ON_LOSS_IGNORE ||
-		!is_new_loss(state, loss->bucket, past_end))
+	if (action == FLUSS_ON_LOSS_IGNORE || !is_new_loss(state, loss))
 		return;
 	ereport(level,
 			(errcode(level == ERROR ? ERRCODE_INVALID_PARAMETER_VALUE :
 					 ERRCODE_WARNING),
-			 past_end ?
-			 errmsg("offset " INT64_FORMAT " of bucket %d of foreign table \"%s\" is past its end, offset " INT64_FORMAT,
-					loss->start, loss->bucket, state->relname, loss->end) :
-			 errmsg("offset " INT64_FORMAT " of bucket %d of foreign table \"%s\" is gone, the earliest is offset " INT64_FORMAT,
-					loss->start, loss->bucket, state->relname,
-					loss->earliest),
-			 past_end ?
-			 errdetail("The table may have been made again.") :
-			 errdetail("Records before it have expired, or the table was made again."),
+			 describe_loss(state, loss),
 			 errhint("The option on_data_loss says whether this is a warning, an error or ignored.")));
 }
 
@@ -174,12 +241,11 @@ static Datum
 batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 {
 	const fluss_batch *batch = state->batch;
+	fluss_bucket_ref place = {batch->partition_id, batch->bucket};
 
 	*isnull = false;
 	switch (metadata)
 	{
-		case FLUSS_META_BUCKET:
-			return Int32GetDatum(batch->bucket);
 		case FLUSS_META_LOG_OFFSET:
 			return Int64GetDatum(batch->base_offset + state->row);
 		case FLUSS_META_COMMIT_TIMESTAMP:
@@ -189,7 +255,7 @@ batch_metadata(FlussScanState *state, FlussMetadata metadata, bool *isnull)
 			return change_type_datum(batch->change_types == NULL ? 0 :
 									 batch->change_types[state->row]);
 		default:
-			return FlussTableMetadata(state, metadata, isnull);
+			return FlussPlaceMetadata(state, metadata, place, isnull);
 	}
 }
 

@@ -1,6 +1,7 @@
 /*
  * snapshot.c
- *	  Pinned ends: all scans of one statement end at the same offsets.
+ *	  Pinned ends: all scans of one statement end at the same offsets and see
+ *	  the same partitions.
  *
  * READ COMMITTED: the scope is the snapshot that a statement runs with, told
  * by its address.  Functions that are stable run with their caller's snapshot
@@ -9,10 +10,13 @@
  * makes of one share a snapshot, whose command id goes on between them: each
  * is a scope of its own.
  *
- * An address is only good while the snapshot lives, so each scope holds a
- * registration of its own on it, and ends once nobody else holds one.  That is
- * looked for when the next scope is wanted, and when the portal is over in
- * which the scope was made: the registration holds back vacuum.
+ * An address is only good while the snapshot lives, and a registration of ours
+ * would hold back vacuum and break core's rule that nobody else has the active
+ * snapshot when its command id goes on.  So a scope marks its snapshot, in a
+ * field that MVCC snapshots have no use for and that is zero in each new one:
+ * another snapshot at the same address does not have the mark.  A scope that no
+ * query uses any more may still be wanted, by the next query of a function; of
+ * those the latest are kept.
  *
  * REPEATABLE READ and above: one scope, which lasts until the transaction ends.
  */
@@ -21,8 +25,10 @@
 #include "access/xact.h"
 #include "lib/ilist.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
+
+/* Scopes without a query that are kept: functions in functions. */
+#define MAX_IDLE_SCOPES 32
 
 typedef struct PinnedTable
 {
@@ -30,27 +36,32 @@ typedef struct PinnedTable
 	Oid			serverid;
 	int64		table_id;
 	fluss_ends *ends;
+	fluss_partitions *partitions;	/* NULL: not asked for yet */
 } PinnedTable;
 
 typedef struct PinScope
 {
-	dlist_node	node;			/* in scopes */
-	Snapshot	snapshot;		/* NULL: the transaction */
+	dlist_node	node;			/* in scopes, the latest first */
+	Snapshot	snapshot;		/* NULL: the transaction; never followed */
+	uint32		mark;			/* of the snapshot */
 	CommandId	curcid;			/* of the snapshot, when it was taken */
+	int			nqueries;		/* that use it */
 	MemoryContext context;		/* everything of the scope, this struct too */
 	dlist_head	tables;
 } PinScope;
 
-/* A portal in whose run scopes were made; lives in its memory. */
-typedef struct PortalWatch
+/* A query that uses a scope; lives in its memory. */
+typedef struct QueryWatch
 {
 	dlist_node	node;			/* in watches */
 	MemoryContextCallback callback;
-	MemoryContext portal;
-} PortalWatch;
+	MemoryContext query;
+	PinScope   *scope;			/* NULL: gone with its transaction */
+} QueryWatch;
 
 static dlist_head scopes = DLIST_STATIC_INIT(scopes);
 static dlist_head watches = DLIST_STATIC_INIT(watches);
+static uint32 last_mark = 0;
 
 static void
 close_ends(void *ends)
@@ -58,7 +69,12 @@ close_ends(void *ends)
 	fluss_ends_close(ends);
 }
 
-/* Forgets a scope; its snapshot was released before or with its owner. */
+static void
+release_partitions(void *partitions)
+{
+	fluss_partitions_release(partitions);
+}
+
 static void
 drop_scope(PinScope *scope)
 {
@@ -66,34 +82,20 @@ drop_scope(PinScope *scope)
 	MemoryContextDelete(scope->context);
 }
 
-/* True when nobody but us holds the scope's snapshot any more. */
-static bool
-is_dead(const PinScope *scope)
-{
-	return scope->snapshot != NULL && scope->snapshot->regd_count == 1 &&
-		scope->snapshot->active_count == 0;
-}
-
+/* Drops the oldest of the scopes without a query, if there are too many. */
 static void
-end_scope(PinScope *scope)
-{
-	if (scope->snapshot != NULL)
-		UnregisterSnapshotFromOwner(scope->snapshot,
-									TopTransactionResourceOwner);
-	drop_scope(scope);
-}
-
-static void
-end_dead_scopes(void)
+drop_idle_scopes(void)
 {
 	dlist_mutable_iter iter;
+	int			idle = 0;
 
 	dlist_foreach_modify(iter, &scopes)
 	{
 		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
 
-		if (is_dead(scope))
-			end_scope(scope);
+		if (scope->nqueries == 0 && scope->snapshot != NULL &&
+			++idle > MAX_IDLE_SCOPES)
+			drop_scope(scope);
 	}
 }
 
@@ -108,44 +110,13 @@ find_scope(Snapshot snapshot)
 
 		if (scope->snapshot != snapshot)
 			continue;
-		if (snapshot == NULL || scope->curcid == snapshot->curcid)
+		if (snapshot == NULL || (scope->mark == snapshot->speculativeToken &&
+								 scope->curcid == snapshot->curcid))
 			return scope;
-		end_scope(scope);
+		if (scope->nqueries == 0)
+			drop_scope(scope);
 	}
 	return NULL;
-}
-
-/* Not after an abort: the resource owners are not done with the snapshots. */
-static void
-portal_is_over(void *arg)
-{
-	PortalWatch *watch = arg;
-
-	dlist_delete(&watch->node);
-	if (IsTransactionState())
-		end_dead_scopes();
-}
-
-static void
-watch_portal(void)
-{
-	PortalWatch *watch;
-	dlist_iter	iter;
-
-	if (PortalContext == NULL)
-		return;
-	dlist_foreach(iter, &watches)
-	{
-		watch = dlist_container(PortalWatch, node, iter.cur);
-		if (watch->portal == PortalContext)
-			return;
-	}
-	watch = MemoryContextAllocZero(PortalContext, sizeof(*watch));
-	watch->portal = PortalContext;
-	watch->callback.func = portal_is_over;
-	watch->callback.arg = watch;
-	dlist_push_head(&watches, &watch->node);
-	MemoryContextRegisterResetCallback(PortalContext, &watch->callback);
 }
 
 static PinScope *
@@ -160,74 +131,130 @@ make_scope(Snapshot snapshot)
 	dlist_init(&scope->tables);
 	if (snapshot != NULL)
 	{
-		scope->snapshot = RegisterSnapshotOnOwner(snapshot,
-												  TopTransactionResourceOwner);
+		if (++last_mark == 0)
+			last_mark = 1;
+		scope->snapshot = snapshot;
+		scope->mark = snapshot->speculativeToken = last_mark;
 		scope->curcid = snapshot->curcid;
-		watch_portal();
 	}
 	dlist_push_head(&scopes, &scope->node);
 	return scope;
 }
 
-fluss_ends *
-FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot)
+static void
+query_is_over(void *arg)
 {
-	PinScope   *scope;
-	PinnedTable *table;
+	QueryWatch *watch = arg;
+
+	dlist_delete(&watch->node);
+	if (watch->scope != NULL)
+		watch->scope->nqueries--;
+}
+
+static void
+watch_query(PinScope *scope, MemoryContext query)
+{
+	QueryWatch *watch;
 	dlist_iter	iter;
-	fluss_host	host;
+
+	dlist_foreach(iter, &watches)
+	{
+		watch = dlist_container(QueryWatch, node, iter.cur);
+		if (watch->query == query && watch->scope == scope)
+			return;
+	}
+	watch = MemoryContextAllocZero(query, sizeof(*watch));
+	watch->query = query;
+	watch->scope = scope;
+	watch->callback.func = query_is_over;
+	watch->callback.arg = watch;
+	scope->nqueries++;
+	dlist_push_head(&watches, &watch->node);
+	MemoryContextRegisterResetCallback(query, &watch->callback);
+}
+
+static PinnedTable *
+make_table(PinScope *scope, Oid serverid, int64 table_id)
+{
+	PinnedTable *table = MemoryContextAllocZero(scope->context,
+												sizeof(*table));
+	fluss_host	host = FlussHost(scope->context);
 	fluss_error err;
 
-	end_dead_scopes();
+	table->serverid = serverid;
+	table->table_id = table_id;
+	FlussCloseOnReset(scope->context, close_ends, (void **) &table->ends);
+	FlussCloseOnReset(scope->context, release_partitions,
+					  (void **) &table->partitions);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_ends_open(&host, &table->ends, &err), err, NULL);
+	dlist_push_head(&scope->tables, &table->node);
+	return table;
+}
+
+static PinnedTable *
+find_table(Oid serverid, int64 table_id, Snapshot snapshot,
+		   MemoryContext query)
+{
+	PinScope   *scope;
+	dlist_iter	iter;
+
 	if (IsolationUsesXactSnapshot())
 		snapshot = NULL;
 	scope = find_scope(snapshot);
 	if (scope == NULL)
 		scope = make_scope(snapshot);
+	watch_query(scope, query);
+	drop_idle_scopes();
 
 	dlist_foreach(iter, &scope->tables)
 	{
-		table = dlist_container(PinnedTable, node, iter.cur);
-		if (table->serverid == serverid && table->table_id == table_id)
-			return table->ends;
-	}
+		PinnedTable *table = dlist_container(PinnedTable, node, iter.cur);
 
-	table = MemoryContextAllocZero(scope->context, sizeof(*table));
-	table->serverid = serverid;
-	table->table_id = table_id;
-	FlussCloseOnReset(scope->context, close_ends, (void **) &table->ends);
-	host = FlussHost(scope->context);
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_ends_open(&host, &table->ends, &err), err, NULL);
-	dlist_push_head(&scope->tables, &table->node);
-	return table->ends;
+		if (table->serverid == serverid && table->table_id == table_id)
+			return table;
+	}
+	return make_table(scope, serverid, table_id);
 }
 
-/*
- * Before a commit the registrations must go, or they count as leaked.  At an
- * abort the resource owner gives them back; the scopes are forgotten first.
- */
+fluss_ends *
+FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot,
+				MemoryContext query)
+{
+	return find_table(serverid, table_id, snapshot, query)->ends;
+}
+
+const fluss_partitions *
+FlussPinnedPartitions(FlussRelation *rel, Snapshot snapshot,
+					  MemoryContext query)
+{
+	PinnedTable *table = find_table(rel->conn->serverid, rel->table->table_id,
+									snapshot, query);
+	fluss_error err;
+
+	fluss_error_init(&err);
+	if (table->partitions == NULL)
+		FLUSS_CALL(fluss_partitions_open(rel->conn->client, rel->table, 0,
+										 &table->partitions, &err),
+				   err, rel->name);
+	return table->partitions;
+}
+
+/* The scopes go with the transaction's memory, or before it. */
 static void
 xact_callback(XactEvent event, void *arg)
 {
 	dlist_mutable_iter iter;
-	bool		release = event == XACT_EVENT_PRE_COMMIT ||
-		event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
-		event == XACT_EVENT_PRE_PREPARE;
-	bool		forget = event == XACT_EVENT_ABORT ||
-		event == XACT_EVENT_PARALLEL_ABORT;
+	dlist_iter	watched;
 
-	if (!release && !forget)
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT &&
+		event != XACT_EVENT_PREPARE)
 		return;
+	dlist_foreach(watched, &watches)
+		dlist_container(QueryWatch, node, watched.cur)->scope = NULL;
 	dlist_foreach_modify(iter, &scopes)
-	{
-		PinScope   *scope = dlist_container(PinScope, node, iter.cur);
-
-		if (release)
-			end_scope(scope);
-		else
-			drop_scope(scope);
-	}
+		drop_scope(dlist_container(PinScope, node, iter.cur));
 }
 
 void

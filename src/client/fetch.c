@@ -128,7 +128,7 @@ compare_ranges(const void *a, const void *b)
 }
 
 static void
-start_bucket(fetch_bucket *bucket, const fluss_range *range)
+start_bucket(fetch_bucket *bucket, fluss_range *range)
 {
 	bucket->partition_id = range->partition_id;
 	bucket->bucket = range->bucket;
@@ -172,6 +172,8 @@ make_buckets(fluss_scan *scan, const fluss_range *ranges, int nranges)
 			fluss_leader_expect(scan->table, own[i].partition_id);
 		}
 		scan->buckets[scan->nbuckets - 1].nranges++;
+		if (own[i].from_ms != 0 || own[i].stop_ms != 0)
+			scan->buckets[scan->nbuckets - 1].timed = true;
 	}
 	return true;
 }

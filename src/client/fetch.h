@@ -23,8 +23,9 @@ typedef struct fetch_bucket
 {
 	int64_t		partition_id;
 	int32_t		bucket;
-	const fluss_range *ranges;	/* its own, ascending, none empty */
+	fluss_range *ranges;		/* its own, ascending; times narrow them */
 	int			nranges;
+	bool		timed;			/* some range has a bound in time */
 	int64_t		end;			/* pinned, or FLUSS_OFFSET_UNKNOWN */
 
 	/* fetch cursor; fetch_range == nranges: nothing more to ask for */
@@ -142,6 +143,10 @@ int64_t		fluss_fetch_budget(const fetch_bucket *bucket,
 bool		fluss_fetch_clip(fetch_bucket *bucket, int64_t base_offset,
 							 int32_t record_count, int32_t *first_row,
 							 int32_t *end_row, bool *more);
+void		fluss_fetch_stop(fetch_bucket *bucket, int64_t base_offset,
+							 int64_t commit_timestamp_ms);
+void		fluss_fetch_pass(fetch_bucket *bucket, int64_t next_offset,
+							 int64_t commit_timestamp_ms);
 int			fluss_fetch_projection(const fluss_table *table,
 								   const int32_t *columns, int ncolumns,
 								   int32_t *projection);

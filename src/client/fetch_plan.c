@@ -72,6 +72,52 @@ fluss_fetch_settle(fetch_bucket *bucket, fluss_loss *loss)
 	return false;
 }
 
+/*
+ * A batch has arrived: ranges with an earlier stop_ms end before it.  A commit
+ * time holds for the whole batch.
+ */
+void
+fluss_fetch_stop(fetch_bucket *bucket, int64_t base_offset,
+				 int64_t commit_timestamp_ms)
+{
+	if (!bucket->timed)
+		return;
+	for (int i = bucket->fetch_range; i < bucket->nranges; i++)
+	{
+		fluss_range *range = &bucket->ranges[i];
+
+		if (range->stop_ms == 0 || commit_timestamp_ms < range->stop_ms)
+			continue;
+		if (range->end > base_offset)
+			range->end = base_offset;
+		if (range->end < range->start)
+			range->end = range->start;
+	}
+}
+
+/* A batch is about to be read: ranges with a later from_ms start after it. */
+void
+fluss_fetch_pass(fetch_bucket *bucket, int64_t next_offset,
+				 int64_t commit_timestamp_ms)
+{
+	if (!bucket->timed)
+		return;
+	for (int i = bucket->read_range; i < bucket->nranges; i++)
+	{
+		fluss_range *range = &bucket->ranges[i];
+		int64_t		start = fluss_fetch_range_end(bucket, range);
+
+		if (range->start >= next_offset)
+			break;
+		if (commit_timestamp_ms >= range->from_ms)
+			continue;
+		if (start > next_offset)
+			start = next_offset;
+		if (range->start < start)
+			range->start = start;
+	}
+}
+
 static int64_t
 offsets_to_bytes(const fetch_sizes *sizes, int64_t offsets)
 {

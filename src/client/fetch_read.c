@@ -155,6 +155,8 @@ fluss_fetch_read(fluss_scan *scan, bool *given, fluss_error *err)
 			return status;
 		part->position += scan->log_batch.total_size;
 		scan->unpumped += scan->log_batch.total_size;
+		fluss_fetch_pass(part->bucket, scan->log_batch.next_offset,
+						 scan->log_batch.commit_timestamp_ms);
 		if (!is_wanted(scan, part->bucket))
 			continue;
 		status = decode_batch(scan, answer, part, err);

@@ -249,6 +249,8 @@ walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow,
 			break;
 		}
 		part->end += batch.total_size;
+		fluss_fetch_stop(part->bucket, batch.base_offset,
+						 batch.commit_timestamp_ms);
 		scan->sizes.batches++;
 		scan->sizes.bytes += (int64_t) batch.total_size;
 		scan->sizes.offsets += batch.next_offset - batch.base_offset;

@@ -69,6 +69,9 @@ typedef struct fluss_range
 	int32_t		bucket;
 	int64_t		start;			/* 0: from the earliest, and no data is missed */
 	int64_t		end;			/* FLUSS_OFFSET_END: no bound of its own */
+	int64_t		from_ms;		/* leaves out batches committed before it; 0: none */
+	int64_t		stop_ms;		/* ends with the first batch that was committed
+								 * then or later, without it; 0: it does not */
 } fluss_range;
 
 typedef struct fluss_scan_options

@@ -10,7 +10,7 @@
 #define UNKNOWN	FLUSS_OFFSET_UNKNOWN
 
 static fetch_bucket
-bucket_of(const fluss_range *ranges, int nranges, int64_t end)
+bucket_of(fluss_range *ranges, int nranges, int64_t end)
 {
 	fetch_bucket bucket = {
 		.partition_id = FLUSS_NO_PARTITION, .ranges = ranges,
@@ -159,6 +159,58 @@ test_clip_at_pinned_end(void **unused)
 	assert_false(fluss_fetch_clip(&bucket, 15, 10, &first, &end, &more));
 }
 
+/* A commit time ends the ranges that it is too late for, and no other. */
+static void
+test_stop_by_time(void **unused)
+{
+	fluss_range ranges[] = {{-1, 0, 0, 10, 0, 500}, {-1, 0, 20, 40, 0, 500},
+	{-1, 0, 50, FLUSS_OFFSET_END, 0, 900}};
+	fetch_bucket bucket = bucket_of(ranges, 3, UNKNOWN);
+	fluss_loss	loss;
+
+	fluss_fetch_stop(&bucket, 0, 1000);
+	assert_int_equal(ranges[0].end, 10);
+	bucket.timed = true;
+	fluss_fetch_stop(&bucket, 25, 499);
+	assert_int_equal(ranges[1].end, 40);
+	bucket.fetch_range = 1;
+	fluss_fetch_stop(&bucket, 25, 500);
+	assert_int_equal(ranges[0].end, 10);
+	assert_int_equal(ranges[1].end, 25);
+	assert_int_equal(ranges[2].end, FLUSS_OFFSET_END);
+	fluss_fetch_stop(&bucket, 30, 900);
+	assert_int_equal(ranges[2].end, 50);
+	bucket.fetch_offset = 25;
+	bucket.end = 30;
+	assert_true(fluss_fetch_settle(&bucket, &loss));
+	assert_int_equal(loss.start, 50);
+	assert_int_equal(bucket.fetch_range, 3);
+}
+
+/* Batches from before a range's time are passed, up to the pinned end. */
+static void
+test_pass_by_time(void **unused)
+{
+	fluss_range ranges[] = {{-1, 0, 2, 4, 500, 0}, {-1, 0, 7, 100, 500, 0},
+	{-1, 0, 200, 300, 500, 0}};
+	fetch_bucket bucket = bucket_of(ranges, 3, 90);
+	int32_t		first;
+	int32_t		end;
+	bool		more;
+
+	bucket.timed = true;
+	fluss_fetch_pass(&bucket, 50, 499);
+	assert_int_equal(ranges[1].start, 50);
+	assert_int_equal(ranges[2].start, 200);
+	assert_false(fluss_fetch_clip(&bucket, 0, 50, &first, &end, &more));
+	fluss_fetch_pass(&bucket, 60, 500);
+	assert_true(fluss_fetch_clip(&bucket, 50, 10, &first, &end, &more));
+	assert_int_equal(first, 0);
+	assert_int_equal(end, 10);
+	fluss_fetch_pass(&bucket, 110, 499);
+	assert_int_equal(ranges[1].start, 90);
+}
+
 /* ---- budget */
 
 static void
@@ -288,6 +340,8 @@ main(void)
 		cmocka_unit_test(test_clip_ranges_in_a_batch),
 		cmocka_unit_test(test_clip_every_start),
 		cmocka_unit_test(test_clip_at_pinned_end),
+		cmocka_unit_test(test_stop_by_time),
+		cmocka_unit_test(test_pass_by_time),
 		cmocka_unit_test(test_budget_unbounded),
 		cmocka_unit_test(test_budget_bounded),
 		cmocka_unit_test(test_budget_gaps),
