@@ -34,7 +34,8 @@ typedef enum fluss_status
 	FLUSS_DATA_LOST,			/* offsets that the scan still needed are gone */
 	FLUSS_TABLE_CHANGED,		/* the table was made again under this name */
 	FLUSS_TOO_MANY_ROWS,		/* a limit scan would pass its row cap */
-	FLUSS_INVALID_ARGUMENT		/* the caller's mistake, e.g. a bad address list */
+	FLUSS_INVALID_ARGUMENT,		/* the caller's mistake, e.g. a bad address list */
+	FLUSS_PARTITION_EXPIRED		/* the table's retention would drop it at once */
 } fluss_status;
 
 /* Server error codes the callers look at (protocol: "Error codes"). */

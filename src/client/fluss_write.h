@@ -9,6 +9,13 @@
 
 /* --------------------------------------------------------------- writing */
 
+/*
+ * Seconds east of UTC in a time zone of Java's names, at a time in seconds
+ * since 1970; false: the host does not know the zone.  May not jump.
+ */
+typedef bool (*fluss_zone_offset) (const char *zone, int64_t utc_s,
+								   int32_t *offset_s);
+
 typedef struct fluss_writer_options
 {
 	int			acks;			/* -1 all, 1 leader, 0 none */
@@ -26,6 +33,7 @@ typedef struct fluss_writer_options
 								 * merge engine */
 	bool		create_partitions;	/* create a partition that a row misses */
 	fluss_bucket_hash bucket_hash;
+	fluss_zone_offset zone_offset;	/* for the age of partitions, or NULL */
 } fluss_writer_options;
 
 /*
@@ -55,12 +63,17 @@ FLUSS_MUST_CHECK fluss_status fluss_writer_open(fluss_client *client,
  * Adds a row: one value per column of table->schema.  Appends to a log table,
  * upserts into a primary key table.  Checks NOT NULL and the ranges of the
  * Fluss types; such an error leaves the writer usable.  Copies what it needs.
- * Full batches are sent and acknowledgements read on the way.
+ * Full batches are sent and acknowledgements read on the way.  In a partitioned
+ * table the partition is made if it is missing and create_partitions allows,
+ * unless the table's retention has passed it (FLUSS_PARTITION_EXPIRED).
  */
 FLUSS_MUST_CHECK fluss_status fluss_writer_write(fluss_writer *writer,
 												 const fluss_value *row,
 												 fluss_error *err);
-/* Deletes by primary key: key values as in fluss_lookup_add. */
+/*
+ * Deletes by primary key: key values as in fluss_lookup_add.  In a partition
+ * that does not exist there is nothing to delete.
+ */
 FLUSS_MUST_CHECK fluss_status fluss_writer_delete(fluss_writer *writer,
 												  const fluss_value *key,
 												  fluss_error *err);

@@ -1,7 +1,7 @@
 /*
  * partition.h
- *	  Partitions of a table: the inside of partition.c, partition_list.c and
- *	  partition_text.c.
+ *	  Partitions of a table: the inside of partition.c, partition_list.c,
+ *	  partition_text.c and partition_age.c.
  */
 #ifndef FLUSS_PARTITION_H
 #define FLUSS_PARTITION_H
@@ -31,6 +31,26 @@ FLUSS_MUST_CHECK fluss_status fluss_partition_list_make(const fluss_host *host,
 /* The values joined by '$', in the arena; NULL without memory. */
 char	   *fluss_partition_join(fluss_arena *arena, const char *const *values,
 								 int n);
+
+/* Of the proleptic Gregorian calendar. */
+typedef struct fluss_date
+{
+	int64_t		year;
+	int			month;
+	int			day;
+} fluss_date;
+
+fluss_date	fluss_days_to_date(int64_t days);
+
+/*
+ * FLUSS_PARTITION_EXPIRED when the server would drop a new partition of these
+ * values, because of the table's retention; now_s in seconds since 1970.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_partition_check_age(const fluss_table *table,
+														const char *const *values,
+														fluss_zone_offset zone_offset,
+														int64_t now_s,
+														fluss_error *err);
 
 /* What a server takes as a partition value: see partition_text.c. */
 bool fluss_partition_text_is_valid(const char *text);

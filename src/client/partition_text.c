@@ -58,16 +58,9 @@ fail_unnamable(const fluss_type *type, fluss_error *err)
 
 /* ---- days */
 
-typedef struct civil_date
-{
-	int64_t		year;
-	int			month;
-	int			day;
-} civil_date;
-
-/* Of the proleptic Gregorian calendar, counted in eras of 400 years. */
-static civil_date
-days_to_date(int64_t days)
+/* Counted in eras of 400 years. */
+fluss_date
+fluss_days_to_date(int64_t days)
 {
 	int64_t		shifted = days + 719468;	/* since 0000-03-01 */
 	int64_t		era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
@@ -75,7 +68,7 @@ days_to_date(int64_t days)
 	int64_t		year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
 	int64_t		rest = day - (365 * year + year / 4 - year / 100);
 	int64_t		month = (5 * rest + 2) / 153;	/* 0: March */
-	civil_date	date = {
+	fluss_date	date = {
 		.day = (int) (rest - (153 * month + 2) / 5 + 1),
 		.month = (int) (month < 10 ? month + 3 : month - 9),
 		.year = year + era * 400 + (month >= 10)
@@ -85,7 +78,7 @@ days_to_date(int64_t days)
 }
 
 static int64_t
-date_to_days(const civil_date *date)
+date_to_days(const fluss_date *date)
 {
 	int64_t		year = date->year - (date->month <= 2);
 	int64_t		era = (year >= 0 ? year : year - 399) / 400;
@@ -186,7 +179,7 @@ hex_text(const fluss_bytes *bytes, char *text)
 static void
 date_text(int64_t days, char *text)
 {
-	civil_date	date = days_to_date(days);
+	fluss_date	date = fluss_days_to_date(days);
 
 	snprintf(text, FLUSS_PARTITION_TEXT_SIZE, "%04lld-%02d-%02d",
 			 (long long) date.year, date.month, date.day);
@@ -207,7 +200,7 @@ timestamp_text(const fluss_value *value, char *text)
 	int64_t		millis = value->u.timestamp.millis;
 	int64_t		days = millis / MILLIS_PER_DAY;
 	int64_t		rest = millis % MILLIS_PER_DAY;
-	civil_date	date;
+	fluss_date	date;
 	int			length;
 
 	if (rest < 0)
@@ -215,7 +208,7 @@ timestamp_text(const fluss_value *value, char *text)
 		rest += MILLIS_PER_DAY;
 		days--;
 	}
-	date = days_to_date(days);
+	date = fluss_days_to_date(days);
 	if (date.year < 1 || date.year > 9999)
 		return false;
 	length = snprintf(text, FLUSS_PARTITION_TEXT_SIZE,
@@ -317,7 +310,7 @@ read_date(const char **p, int64_t *days)
 	bool		negative = **p == '-';
 	int64_t		month;
 	int64_t		day;
-	civil_date	date;
+	fluss_date	date;
 
 	if (negative)
 		(*p)++;
@@ -332,7 +325,7 @@ read_date(const char **p, int64_t *days)
 	date.day = (int) day;
 	*days = date_to_days(&date);
 	/* the 30th of February is the 1st of March by this arithmetic */
-	date = days_to_date(*days);
+	date = fluss_days_to_date(*days);
 	return date.month == month && date.day == day &&
 		*days >= INT32_MIN && *days <= INT32_MAX;
 }

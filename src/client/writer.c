@@ -81,47 +81,29 @@ set_targets(fluss_writer *writer, const fluss_writer_options *options,
 }
 
 static fluss_status
-make_buckets(fluss_writer *writer, fluss_error *err)
+make_scratch(fluss_writer *writer, fluss_error *err)
 {
 	const fluss_schema *schema = writer->table->schema;
-	int			n = writer->table->nbuckets;
 
-	writer->buckets = fluss_arena_array(&writer->arena, (size_t) n,
-										sizeof(write_bucket));
-	writer->asks = fluss_arena_array(&writer->arena, (size_t) n,
+	writer->max_parts = writer->table->npartition_key > 0 ||
+		writer->table->nbuckets > FLUSS_WRITE_MAX_PARTS ?
+		FLUSS_WRITE_MAX_PARTS : writer->table->nbuckets;
+	writer->asks = fluss_arena_array(&writer->arena,
+									 (size_t) writer->max_parts,
 									 sizeof(fluss_write_bucket));
 	writer->row = fluss_arena_array(&writer->arena, (size_t) schema->ncolumns,
 									sizeof(fluss_value));
 	writer->types = fluss_arena_array(&writer->arena,
 									  (size_t) schema->ncolumns,
 									  sizeof(fluss_type *));
-	if (writer->buckets == NULL || writer->asks == NULL ||
-		writer->row == NULL || writer->types == NULL)
+	if (writer->asks == NULL || writer->row == NULL || writer->types == NULL)
 		return fluss_fail_memory(err);
 	for (int i = 0; i < schema->ncolumns; i++)
 	{
 		writer->types[i] = &schema->columns[i].type;
 		writer->row[i].is_null = true;
 	}
-	for (int i = 0; i < n; i++)
-	{
-		write_bucket *bucket = &writer->buckets[i];
-
-		bucket->bucket = i;
-		bucket->acked_writer = FLUSS_NO_WRITER;
-		bucket->acked_sequence = -1;
-		bucket->void_writer = FLUSS_NO_WRITER;
-		fluss_buf_init(&bucket->records, &writer->host);
-		fluss_buf_init(&bucket->runs, &writer->host);
-		fluss_retry_clear(&bucket->retry);
-	}
-	writer->nbuckets = n;
-	/* any bucket will do; not the same one for every writer */
-	writer->random = (uint64_t) writer->host.now_ms(writer->host.arg) << 16;
-	writer->random = (writer->random ^ (uint64_t) (uintptr_t) writer) | 1;
-	writer->sticky = (int32_t) (writer->random * UINT64_C(0x9e3779b97f4a7c15) >>
-								33) % n;
-	return FLUSS_OK;
+	return fluss_write_make_buckets(writer, err);
 }
 
 static fluss_status
@@ -142,7 +124,7 @@ set_up(fluss_writer *writer, const fluss_writer_options *options,
 	if (status == FLUSS_OK)
 		status = set_targets(writer, options, err);
 	if (status == FLUSS_OK)
-		status = make_buckets(writer, err);
+		status = make_scratch(writer, err);
 	return status;
 }
 
@@ -156,9 +138,7 @@ fluss_writer_open(fluss_client *client, const fluss_host *host,
 	fluss_status status;
 
 	*writer = NULL;
-	status = fluss_refuse_partitioned(table, err);
-	if (status == FLUSS_OK)
-		status = check_options(table, options, err);
+	status = check_options(table, options, err);
 	if (status != FLUSS_OK)
 		return status;
 	fluss_arena_init(&arena, host);
@@ -172,6 +152,7 @@ fluss_writer_open(fluss_client *client, const fluss_host *host,
 	result->table = table;
 	fluss_table_retain(table);
 	fluss_buf_init(&result->key, &result->host);
+	fluss_buf_init(&result->name, &result->host);
 	fluss_buf_init(&result->bytes, &result->host);
 	fluss_buf_init(&result->body, &result->host);
 	fluss_buf_init(&result->all_runs, &result->host);
@@ -196,16 +177,19 @@ tell_acknowledged(const fluss_writer *writer, fluss_error *err)
 
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
-		const write_bucket *bucket = &writer->buckets[i];
+		const write_bucket *bucket = writer->buckets[i];
 		int			length;
 
 		if (bucket->acked_rows == 0 && bucket->first == NULL &&
 			bucket->open_rows == 0)
 			continue;
 		length = snprintf(text + used, sizeof(text) - used,
-						  "%s%lld of bucket %d", used == 0 ? "" : ", ",
+						  "%s%lld of bucket %d%s%.64s",
+						  used == 0 ? "" : ", ",
 						  (long long) bucket->acked_rows,
-						  (int) bucket->bucket);
+						  (int) bucket->bucket,
+						  *bucket->partition->name == '\0' ? "" :
+						  " of partition ", bucket->partition->name);
 		if (length < 0 || (size_t) length >= sizeof(text) - used)
 		{
 			text[used] = '\0';
@@ -249,7 +233,7 @@ enter(fluss_writer *writer)
 	if (writer->entered_ms == writer->left_ms)
 		return;
 	for (int i = 0; i < writer->nbuckets; i++)
-		fluss_retry_postpone(&writer->buckets[i].retry,
+		fluss_retry_postpone(&writer->buckets[i]->retry,
 							 writer->entered_ms - writer->left_ms);
 }
 
@@ -262,12 +246,12 @@ leave(fluss_writer *writer)
 static write_bucket *
 largest_open(fluss_writer *writer)
 {
-	write_bucket *largest = &writer->buckets[0];
+	write_bucket *largest = writer->buckets[0];
 
 	for (int i = 1; i < writer->nbuckets; i++)
 	{
-		if (writer->buckets[i].open_size > largest->open_size)
-			largest = &writer->buckets[i];
+		if (writer->buckets[i]->open_size > largest->open_size)
+			largest = writer->buckets[i];
 	}
 	return largest;
 }
@@ -368,7 +352,7 @@ fluss_writer_write(fluss_writer *writer, const fluss_value *row,
 		return fail_again(writer, err);
 	status = check_row(writer, row, &row, err);
 	if (status == FLUSS_OK)
-		status = fluss_write_choose_bucket(writer, row, &bucket, err);
+		status = fluss_write_choose_bucket(writer, row, true, &bucket, err);
 	if (status != FLUSS_OK)
 		return status;
 	status = fluss_write_add_row(writer, bucket, row, err);
@@ -399,8 +383,9 @@ fluss_writer_delete(fluss_writer *writer, const fluss_value *key,
 		writer->row[column] = key[i];
 	}
 	if (status == FLUSS_OK)
-		status = fluss_write_choose_bucket(writer, writer->row, &bucket, err);
-	if (status != FLUSS_OK)
+		status = fluss_write_choose_bucket(writer, writer->row, false, &bucket,
+										   err);
+	if (status != FLUSS_OK || bucket == NULL)
 		return status;
 	status = fluss_write_add_delete(writer, bucket, writer->row, err);
 	if (status == FLUSS_OK)
@@ -417,7 +402,7 @@ fluss_writer_flush(fluss_writer *writer, fluss_error *err)
 		return fail_again(writer, err);
 	enter(writer);
 	for (int i = 0; i < writer->nbuckets && status == FLUSS_OK; i++)
-		status = fluss_write_close_batch(writer, &writer->buckets[i], err);
+		status = fluss_write_close_batch(writer, writer->buckets[i], err);
 	if (status == FLUSS_OK && writer->nclosed > 0)
 		status = fluss_write_serve(writer, err);
 	while (status == FLUSS_OK && writer->nclosed > 0)
@@ -458,8 +443,8 @@ fluss_writer_runs(fluss_writer *writer, int *nruns)
 {
 	fluss_buf_reset(&writer->all_runs);
 	for (int i = 0; i < writer->nbuckets; i++)
-		fluss_buf_append(&writer->all_runs, writer->buckets[i].runs.data,
-						 writer->buckets[i].runs.size);
+		fluss_buf_append(&writer->all_runs, writer->buckets[i]->runs.data,
+						 writer->buckets[i]->runs.size);
 	*nruns = (int) (writer->all_runs.size / sizeof(fluss_write_run));
 	return (const fluss_write_run *) writer->all_runs.data;
 }
@@ -475,7 +460,7 @@ has_open_sequence(const fluss_writer *writer)
 {
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
-		for (write_batch *batch = writer->buckets[i].first; batch != NULL;
+		for (write_batch *batch = writer->buckets[i]->first; batch != NULL;
 			 batch = batch->next)
 		{
 			if (batch->writer_id != FLUSS_NO_WRITER)
@@ -511,14 +496,15 @@ fluss_writer_close(fluss_writer *writer)
 	}
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
-		free_batches(writer->buckets[i].first);
-		if (writer->buckets[i].builder != NULL)
-			fluss_arrow_builder_close(writer->buckets[i].builder);
-		fluss_buf_free(&writer->buckets[i].records);
-		fluss_buf_free(&writer->buckets[i].runs);
+		free_batches(writer->buckets[i]->first);
+		if (writer->buckets[i]->builder != NULL)
+			fluss_arrow_builder_close(writer->buckets[i]->builder);
+		fluss_buf_free(&writer->buckets[i]->records);
+		fluss_buf_free(&writer->buckets[i]->runs);
 	}
 	free_batches(writer->spare_batches);
 	fluss_buf_free(&writer->key);
+	fluss_buf_free(&writer->name);
 	fluss_buf_free(&writer->bytes);
 	fluss_buf_free(&writer->body);
 	fluss_buf_free(&writer->all_runs);

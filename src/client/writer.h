@@ -1,7 +1,7 @@
 /*
  * writer.h
- *	  The inside of a writer: writer.c, writer_batch.c, writer_send.c and
- *	  writer_ack.c.
+ *	  The inside of a writer: writer.c, writer_partition.c, writer_batch.c,
+ *	  writer_send.c and writer_ack.c.
  *
  * Rows gather in one open batch a bucket.  A closed batch waits in its
  * bucket's queue, in sequence order, from its closing to its acknowledgement;
@@ -36,8 +36,11 @@ struct write_batch
 	bool		maybe_written;	/* a sending ended without an answer */
 };
 
+typedef struct write_partition write_partition;
+
 typedef struct write_bucket
 {
+	write_partition *partition;
 	int32_t		bucket;
 
 	/* the open batch: a builder for Arrow, records else */
@@ -58,6 +61,20 @@ typedef struct write_bucket
 	fluss_buf	runs;			/* of fluss_write_run, ascending */
 } write_bucket;
 
+struct write_partition
+{
+	write_partition *next;		/* of the same hash */
+	const char *name;			/* "" in a table without partitions */
+	uint32_t	hash;
+	int64_t		partition_id;
+	write_bucket *buckets;		/* by number */
+	int32_t		sticky;			/* bucket of rows without a bucket key */
+};
+
+#define FLUSS_WRITE_PARTITION_SLOTS	64
+/* Most batches of a request. */
+#define FLUSS_WRITE_MAX_PARTS		256
+
 /* One batch of a bucket in a request. */
 typedef struct write_part
 {
@@ -72,7 +89,7 @@ struct write_call
 	write_call *next;			/* or spare */
 	fluss_request *request;
 	int64_t		sent_ms;
-	write_part *parts;			/* room for one a bucket */
+	write_part *parts;			/* room for writer->max_parts */
 	int			nparts;
 };
 
@@ -93,9 +110,14 @@ struct fluss_writer
 	fluss_buf	key;			/* scratch */
 	fluss_buf	bytes;			/* scratch */
 
-	write_bucket *buckets;		/* by bucket id */
+	write_bucket **buckets;		/* of all partitions, by id and number */
 	int			nbuckets;
-	int32_t		sticky;			/* bucket of rows without a bucket key */
+	int			buckets_room;
+	write_partition *partitions[FLUSS_WRITE_PARTITION_SLOTS];
+	int			npartitions;
+	write_partition *last;		/* that of the last row */
+	fluss_buf	name;			/* scratch, of a partition */
+	int			max_parts;
 	uint64_t	random;
 	int64_t		buffered;
 	int			nclosed;		/* batches in queues */
@@ -103,7 +125,7 @@ struct fluss_writer
 	write_call *calls;			/* in flight */
 	write_batch *spare_batches;
 	write_call *spare_calls;
-	fluss_write_bucket *asks;	/* scratch, one a bucket */
+	fluss_write_bucket *asks;	/* scratch, max_parts of them */
 	fluss_buf	body;
 	fluss_buf	all_runs;		/* what fluss_writer_runs gave */
 	int64_t		entered_ms;		/* when the caller came in */
@@ -113,9 +135,24 @@ struct fluss_writer
 	fluss_error error;
 };
 
+/* in writer_partition.c */
+FLUSS_MUST_CHECK fluss_status fluss_write_make_buckets(fluss_writer *writer,
+													   fluss_error *err);
+/* The partition of a row; NULL: there is none, and it may not be created. */
+FLUSS_MUST_CHECK fluss_status fluss_write_find_partition(fluss_writer *writer,
+														 const fluss_value *row,
+														 bool may_create,
+														 write_partition **partition,
+														 fluss_error *err);
+/* The bucket's batch was closed: further rows go elsewhere. */
+void		fluss_write_leave_sticky(fluss_writer *writer,
+									 write_bucket *bucket);
+
 /* in writer_batch.c */
+/* NULL: nothing to delete in a partition that does not exist. */
 FLUSS_MUST_CHECK fluss_status fluss_write_choose_bucket(fluss_writer *writer,
 														const fluss_value *row,
+														bool may_create,
 														write_bucket **bucket,
 														fluss_error *err);
 FLUSS_MUST_CHECK fluss_status fluss_write_add_row(fluss_writer *writer,

@@ -70,7 +70,8 @@ add_log_run(write_bucket *bucket, int64_t first, int64_t rows)
 	run = run_at(bucket, at);
 	memmove(run + 1, run, (n - at) * sizeof(*run));
 	*run = (fluss_write_run) {
-		.partition_id = FLUSS_NO_PARTITION, .bucket = bucket->bucket,
+		.partition_id = bucket->partition->partition_id,
+		.bucket = bucket->bucket,
 		.first_offset = first, .last_offset = first + rows - 1, .rows = rows
 	};
 	return true;
@@ -94,7 +95,8 @@ add_other_run(write_bucket *bucket, int64_t last, int64_t rows)
 		run = run_at(bucket, 0);
 		memmove(run + 1, run, n * sizeof(*run));
 		*run = (fluss_write_run) {
-			.partition_id = FLUSS_NO_PARTITION, .bucket = bucket->bucket,
+			.partition_id = bucket->partition->partition_id,
+			.bucket = bucket->bucket,
 			.first_offset = -1, .last_offset = -1
 		};
 	}
@@ -203,6 +205,7 @@ accept_error(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 					  "write to bucket %d of table \"%s.%s\"",
 					  (int) bucket->bucket, writer->table->database,
 					  writer->table->name);
+	cause.partition_id = bucket->partition->partition_id;
 	if (result->error_code == FLUSS_CODE_OUT_OF_ORDER_SEQUENCE ||
 		result->error_code == 33)	/* UNKNOWN_WRITER_ID */
 		return out_of_order(writer, bucket, batch, &cause, err);
@@ -231,12 +234,13 @@ accept_result(fluss_writer *writer, write_part *part,
 }
 
 static write_part *
-find_part(write_call *call, int32_t bucket)
+find_part(write_call *call, int64_t partition_id, int32_t bucket)
 {
 	for (int i = 0; i < call->nparts; i++)
 	{
 		if (!call->parts[i].answered &&
-			call->parts[i].bucket->bucket == bucket)
+			call->parts[i].bucket->bucket == bucket &&
+			call->parts[i].bucket->partition->partition_id == partition_id)
 			return &call->parts[i];
 	}
 	return NULL;
@@ -275,7 +279,8 @@ fluss_write_accept(fluss_writer *writer, write_call *call, fluss_error *err)
 	note_failure(status, &cause, &result, err);
 	for (int i = 0; i < nresults && status == FLUSS_OK; i++)
 	{
-		write_part *part = find_part(call, results[i].bucket);
+		write_part *part = find_part(call, results[i].partition_id,
+									 results[i].bucket);
 
 		if (part != NULL)
 			note_failure(accept_result(writer, part, &results[i], &cause),

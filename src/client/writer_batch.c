@@ -13,45 +13,24 @@
 
 /* ---- buckets */
 
-static uint64_t
-next_random(fluss_writer *writer)
-{
-	uint64_t	x = writer->random;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	writer->random = x;
-	return x;
-}
-
-/*
- * Rows without a bucket key stay with one bucket until its batch is closed:
- * few large batches instead of many small ones.
- */
-static void
-leave_sticky_bucket(fluss_writer *writer)
-{
-	int32_t		others = writer->nbuckets - 1;
-	int32_t		next;
-
-	if (others < 1)
-		return;
-	next = (int32_t) (next_random(writer) % (uint64_t) others);
-	writer->sticky = next < writer->sticky ? next : next + 1;
-}
-
 fluss_status
 fluss_write_choose_bucket(fluss_writer *writer, const fluss_value *row,
-						  write_bucket **bucket, fluss_error *err)
+						  bool may_create, write_bucket **bucket,
+						  fluss_error *err)
 {
 	const fluss_table *table = writer->table;
+	write_partition *partition;
 	int32_t		chosen = 0;
 	fluss_status status;
 
+	*bucket = NULL;
+	status = fluss_write_find_partition(writer, row, may_create, &partition,
+										err);
+	if (status != FLUSS_OK || partition == NULL)
+		return status;
 	if (table->nbucket_key == 0 && !writer->keyed)
-		chosen = writer->sticky;
-	else if (writer->nbuckets > 1)
+		chosen = partition->sticky;
+	else if (table->nbuckets > 1)
 	{
 		fluss_buf_reset(&writer->key);
 		status = fluss_key_encode(writer->bucket_encoder, table->schema,
@@ -65,7 +44,7 @@ fluss_write_choose_bucket(fluss_writer *writer, const fluss_value *row,
 								 writer->key.data,
 								 writer->key.size, table->nbuckets);
 	}
-	*bucket = &writer->buckets[chosen];
+	*bucket = &partition->buckets[chosen];
 	return FLUSS_OK;
 }
 
@@ -228,7 +207,14 @@ finish_bytes(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 									   err);
 		if (status != FLUSS_OK)
 			return status;
-		fluss_arrow_builder_reset(bucket->builder);
+		/* what it holds on to would add up over many partitions */
+		if (writer->npartitions > 1)
+		{
+			fluss_arrow_builder_close(bucket->builder);
+			bucket->builder = NULL;
+		}
+		else
+			fluss_arrow_builder_reset(bucket->builder);
 	}
 	if (batch->bytes.failed)
 		return fluss_fail_memory(err);
@@ -265,7 +251,6 @@ fluss_write_close_batch(fluss_writer *writer, write_bucket *bucket,
 	else
 		bucket->last->next = batch;
 	bucket->last = batch;
-	if (bucket->bucket == writer->sticky)
-		leave_sticky_bucket(writer);
+	fluss_write_leave_sticky(writer, bucket);
 	return FLUSS_OK;
 }

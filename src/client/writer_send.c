@@ -72,7 +72,7 @@ new_call(fluss_writer *writer)
 		if (call == NULL)
 			return NULL;
 		call->parts = fluss_arena_array(&writer->arena,
-										(size_t) writer->nbuckets,
+										(size_t) writer->max_parts,
 										sizeof(write_part));
 		if (call->parts == NULL)
 			return NULL;
@@ -113,7 +113,8 @@ stamp_batch(fluss_writer *writer, const write_bucket *bucket,
 	if (status == FLUSS_OK)
 		status = fluss_client_next_sequence(writer->client,
 											writer->table->table_id,
-											FLUSS_NO_PARTITION, bucket->bucket,
+											bucket->partition->partition_id,
+											bucket->bucket,
 											&batch->sequence, err);
 	if (status != FLUSS_OK)
 	{
@@ -134,8 +135,8 @@ static fluss_status
 bucket_leader(fluss_writer *writer, const write_bucket *bucket, int32_t *node,
 			  fluss_error *err)
 {
-	return fluss_leader_find(writer->client, writer->table, FLUSS_NO_PARTITION,
-							 bucket->bucket,
+	return fluss_leader_find(writer->client, writer->table,
+							 bucket->partition->partition_id, bucket->bucket,
 							 fluss_retry_deadline(&bucket->retry,
 												  writer->client),
 							 node, err);
@@ -149,9 +150,10 @@ pack_call(fluss_writer *writer, int first, int32_t node, write_call *call,
 	int64_t		now = writer->host.now_ms(writer->host.arg);
 	size_t		size = 0;
 
-	for (int i = first; i < writer->nbuckets; i++)
+	for (int i = first;
+		 i < writer->nbuckets && call->nparts < writer->max_parts; i++)
 	{
-		write_bucket *bucket = &writer->buckets[i];
+		write_bucket *bucket = writer->buckets[i];
 		write_batch *batch = sendable_batch(writer, bucket, now);
 		int32_t		leader = node;
 		fluss_status status = FLUSS_OK;
@@ -168,7 +170,7 @@ pack_call(fluss_writer *writer, int first, int32_t node, write_call *call,
 		if (leader != node)
 			continue;
 		writer->asks[call->nparts] = (fluss_write_bucket) {
-			.partition_id = FLUSS_NO_PARTITION,
+			.partition_id = bucket->partition->partition_id,
 			.bucket = bucket->bucket,
 			.records = {batch->bytes.data, batch->bytes.size}
 		};
@@ -276,7 +278,7 @@ send_batches(fluss_writer *writer, fluss_error *err)
 
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
-		write_bucket *bucket = &writer->buckets[i];
+		write_bucket *bucket = writer->buckets[i];
 
 		while (sendable_batch(writer, bucket, now) != NULL)
 		{
@@ -359,7 +361,7 @@ fluss_write_wait(fluss_writer *writer, fluss_error *err)
 
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
-		const write_bucket *bucket = &writer->buckets[i];
+		const write_bucket *bucket = writer->buckets[i];
 
 		if (next_batch(writer, bucket) != NULL &&
 			bucket->retry.next_ms < until)

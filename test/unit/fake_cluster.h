@@ -881,6 +881,15 @@ fluss_partitions_open(fluss_client *client, fluss_table *table,
 	return FLUSS_OK;
 }
 
+fluss_status
+fluss_create_partition(fluss_client *client, fluss_table *table,
+					   const char *const *values, bool if_not_exists,
+					   fluss_error *err)
+{
+	fail_msg("the table has no partitions");
+	return FLUSS_OK;
+}
+
 void
 fluss_leader_forget(fluss_client *client, fluss_table *table)
 {

@@ -270,10 +270,6 @@ test_refusals(void **unused)
 									   &options, &writer, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	options.acks = -1;
-	fake.table.npartition_key = 1;
-	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									   &options, &writer, &err),
-					 FLUSS_UNSUPPORTED);
 	assert_int_equal(test_host_live_blocks(), 0);
 }
 
