@@ -13,7 +13,7 @@ PG_CONFIG ?= pg_config
 PKG_CONFIG ?= pkg-config
 PROTOC_C ?= protoc-c
 
-CLIENT_LIBS = libprotobuf-c libzstd liblz4 jansson libcares
+CLIENT_LIBS = libprotobuf-c libzstd liblz4 jansson libcares libcurl
 
 PROTO_C = src/client/fluss.pb-c.c
 PROTO_H = src/client/fluss.pb-c.h

@@ -167,6 +167,12 @@ make_client(UserMapping *mapping, ForeignServer *server)
 	config.sasl = options->sasl;
 	config.user = user.user;
 	config.password = user.password;
+	config.remote_files = options->remote_files;
+	config.s3_endpoint = options->s3_endpoint;
+	config.s3_region = options->s3_region;
+	config.s3_path_style = options->s3_path_style;
+	config.s3_access_key = user.s3_access_key;
+	config.s3_secret_key = user.s3_secret_key;
 
 	host = FlussHost(context);
 	fluss_error_init(&err);

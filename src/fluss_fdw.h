@@ -78,6 +78,10 @@ typedef struct FlussOptions
 	bool		use_remote_estimate;
 	double		fdw_startup_cost;
 	double		fdw_tuple_cost;
+	const char *remote_files;	/* or NULL */
+	const char *s3_endpoint;	/* or NULL */
+	const char *s3_region;		/* or NULL */
+	bool		s3_path_style;
 	/* server or table */
 	int64		fetch_max_bytes;
 	int64		fetch_max_bytes_for_bucket;
@@ -111,6 +115,8 @@ typedef struct FlussUserOptions
 	const char *user;			/* or NULL */
 	const char *password;		/* or NULL */
 	bool		password_required;
+	const char *s3_access_key;	/* or NULL */
+	const char *s3_secret_key;	/* or NULL */
 } FlussUserOptions;
 
 /* What the option metadata of a column asks for. */

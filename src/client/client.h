@@ -9,6 +9,7 @@
 #include "cluster.h"
 #include "conn.h"
 #include "error.h"
+#include "remote.h"
 #include "rpc_admin.h"
 
 /* Where the next batch of a bucket stands; see writer_id.c. */
@@ -68,6 +69,7 @@ struct fluss_client
 	fluss_conn *conns;
 	fluss_pollfd *fds;
 	int			max_fds;
+	fluss_remote *remote;		/* reads of remote files; NULL: none yet */
 	int64_t		left_ms;		/* when they were served last */
 
 	/* servers, as of the last metadata; nnodes 0: never asked */

@@ -33,7 +33,15 @@ copy_config(fluss_client *client, const fluss_config *config, fluss_error *err)
 		!copy_text(&client->arena, config->client_id != NULL ?
 				   config->client_id : "fluss_fdw", &copy->client_id) ||
 		!copy_text(&client->arena, config->user, &copy->user) ||
-		!copy_text(&client->arena, config->password, &copy->password))
+		!copy_text(&client->arena, config->password, &copy->password) ||
+		!copy_text(&client->arena, config->remote_files,
+				   &copy->remote_files) ||
+		!copy_text(&client->arena, config->s3_endpoint, &copy->s3_endpoint) ||
+		!copy_text(&client->arena, config->s3_region, &copy->s3_region) ||
+		!copy_text(&client->arena, config->s3_access_key,
+				   &copy->s3_access_key) ||
+		!copy_text(&client->arena, config->s3_secret_key,
+				   &copy->s3_secret_key))
 		return fluss_fail_memory(err);
 	status = fluss_address_list(&client->arena, copy->bootstrap_servers,
 								&client->bootstrap, &client->nbootstrap, err);
@@ -92,6 +100,13 @@ fluss_client_open(const fluss_host *host, const fluss_config *config,
 	return FLUSS_OK;
 }
 
+static void
+wipe(const char *secret)
+{
+	if (secret != NULL)
+		explicit_bzero((char *) secret, strlen(secret));
+}
+
 void
 fluss_client_close(fluss_client *client)
 {
@@ -107,12 +122,12 @@ fluss_client_close(fluss_client *client)
 		client->conns = conn->next;
 		fluss_conn_free(conn);
 	}
+	fluss_remote_close(client->remote);
 	fluss_tables_free(client);
 	if (client->fds != NULL)
 		host.free(host.arg, client->fds);
-	if (client->config.password != NULL)
-		explicit_bzero((char *) client->config.password,
-					   strlen(client->config.password));
+	wipe(client->config.password);
+	wipe(client->config.s3_secret_key);
 	fluss_arena_free(&client->sequences_arena);
 	fluss_arena_free(&client->tables_result);
 	fluss_arena_free(&client->databases_result);
@@ -229,6 +244,8 @@ step_all(fluss_client *client)
 			replace_conn(client, conn);
 	}
 	free_retired(client);
+	if (client->remote != NULL && fluss_remote_step(client->remote))
+		client->env.finished = true;
 }
 
 /* ---- serving them */
@@ -245,6 +262,8 @@ enter(fluss_client *client)
 		if (conn->requests != NULL)
 			fluss_conn_postpone(conn, away);
 	}
+	if (client->remote != NULL)
+		fluss_remote_postpone(client->remote, away);
 }
 
 static void
@@ -261,6 +280,8 @@ reserve_fds(fluss_client *client)
 
 	for (fluss_conn *conn = client->conns; conn != NULL; conn = conn->next)
 		needed += FLUSS_RESOLVER_FDS;
+	if (client->remote != NULL)
+		needed += fluss_remote_max_fds(client->remote);
 	if (needed <= client->max_fds)
 		return true;
 	if (client->fds != NULL)
@@ -285,6 +306,8 @@ wait_once(fluss_client *client, int64_t until_ms, fluss_error *err)
 		return fluss_fail_memory(err);
 	for (fluss_conn *conn = client->conns; conn != NULL; conn = conn->next)
 		nfds += fluss_conn_fds(conn, client->fds + nfds, &until_ms);
+	if (client->remote != NULL)
+		nfds += fluss_remote_fds(client->remote, client->fds + nfds, &until_ms);
 	left = until_ms - fluss_client_now(client);
 	if (left < 0)
 		left = 0;

@@ -34,6 +34,12 @@ fluss_fetch_answer_free(fluss_scan *scan, fetch_answer *answer)
 		answer->request = NULL;
 		scan->nrequests--;
 	}
+	if (answer->read != NULL)
+	{
+		fluss_remote_free(answer->read);
+		answer->read = NULL;
+		scan->nrequests--;
+	}
 	fluss_arena_reset(&answer->arena);
 	scan->bytes -= answer->bytes;
 	answer->next = scan->spare;
@@ -360,6 +366,8 @@ fluss_scan_close(fluss_scan *scan)
 	for (fetch_answer *answer = scan->spare; answer != NULL;
 		 answer = answer->next)
 		fluss_arena_free(&answer->arena);
+	for (int i = 0; i < scan->nbuckets; i++)
+		fluss_fetch_leave_remote(&scan->buckets[i]);
 	fluss_arena_free(&scan->batch_arena);
 	fluss_buf_free(&scan->body);
 	fluss_table_release(scan->table);

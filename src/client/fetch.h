@@ -1,7 +1,7 @@
 /*
  * fetch.h
  *	  The inside of a log scan: fetch.c and its parts fetch_plan.c,
- *	  fetch_send.c, fetch_receive.c and fetch_read.c.
+ *	  fetch_send.c, fetch_receive.c, fetch_remote.c and fetch_read.c.
  *
  * Every bucket has two cursors over its ranges.  The fetch cursor moves when
  * an answer arrives, by the headers of the batches in it, so that the next
@@ -10,14 +10,33 @@
  *
  * A bucket is asked for by at most one request at a time, so its answers lie
  * in the list in the order of its offsets.  Answers are read in list order.
+ *
+ * Where a server says that offsets lie in remote storage, the bucket goes on
+ * by reading the segments' files, a part at a time.  Such a part is an answer
+ * like any other; behind the last segment the server is asked again.
  */
 #ifndef FLUSS_FETCH_H
 #define FLUSS_FETCH_H
 
 #include "batch.h"
 #include "project.h"
+#include "remote.h"
 #include "retry.h"
 #include "rpc.h"
+
+/* The segments in remote storage that a bucket is being read from. */
+typedef struct fetch_segments
+{
+	fluss_arena arena;
+	const char *dir;
+	fluss_remote_segment *segments;	/* joining on to each other */
+	int			nsegments;
+	int			current;		/* == nsegments: they are read to their end */
+	int64_t		asked_offset;	/* for which the server named them */
+	int64_t		position;		/* of the next byte of the current one */
+	int64_t		next_offset;	/* of the batch there, or FLUSS_OFFSET_UNKNOWN */
+	int64_t		batch_size;		/* of the batch there; 0: not known */
+} fetch_segments;
 
 typedef struct fetch_bucket
 {
@@ -43,6 +62,8 @@ typedef struct fetch_bucket
 	bool		out_of_range;	/* error 19: ask what the bucket holds */
 	bool		broken;			/* a header is not valid: reading will tell */
 	int			stalls;			/* answers without progress, in a row */
+	fetch_segments *segments;	/* NULL: the server is asked */
+	int			missing;		/* segments that were not there, in a row */
 	int64_t		served;			/* when it last got records, by scan->clock */
 
 	/* fetching whole rows, although the scan has a projection */
@@ -76,7 +97,10 @@ struct fetch_answer
 {
 	fetch_answer *next;
 	fluss_arena arena;			/* parts and records */
-	fluss_request *request;		/* NULL: the answer is here */
+	/* both NULL: the answer is here */
+	fluss_request *request;
+	fluss_remote_read *read;	/* of part of a segment instead */
+	const char *file;			/* of that segment; NULL: a server answered */
 	int32_t		node;
 	bool		whole;			/* rows with all their columns */
 	int64_t		sent_ms;
@@ -110,7 +134,8 @@ struct fluss_scan
 	int			nrequests;		/* answers not here yet */
 	int64_t		bytes;			/* of all answers, held or asked for */
 	bool		some_out_of_range;
-	fetch_sizes sizes;
+	fetch_sizes sizes;			/* of what servers answered */
+	fetch_sizes remote_sizes;	/* of batches with all their columns */
 	int64_t		clock;
 	int64_t		first_bytes;	/* most of the next answer while the scan is new */
 	int64_t		limit_budget;	/* of the next request under a row limit; 0: no
@@ -155,6 +180,12 @@ int			fluss_fetch_projection(const fluss_table *table,
 FLUSS_MUST_CHECK fluss_status fluss_fetch_send(fluss_scan *scan,
 											   fluss_error *err);
 
+void		fluss_fetch_note_sent(fluss_scan *scan);
+int64_t		fluss_fetch_room(const fluss_scan *scan);
+fetch_answer *fluss_fetch_new_answer(fluss_scan *scan, int32_t node,
+									 int nparts, int64_t bytes);
+bool		fluss_fetch_node_is_busy(const fluss_scan *scan, int32_t node);
+
 /* in fetch_receive.c */
 FLUSS_MUST_CHECK fluss_status fluss_fetch_receive(fluss_scan *scan,
 												  fluss_error *err);
@@ -169,6 +200,22 @@ void		fluss_fetch_move_on(fluss_scan *scan, fetch_bucket *bucket,
 
 /* The partition of the bucket is gone: gives up what it had left to ask for. */
 void		fluss_fetch_dropped(fluss_scan *scan, fetch_bucket *bucket);
+
+/* in fetch_remote.c */
+/* Goes on by the segments that the answer names. */
+FLUSS_MUST_CHECK fluss_status fluss_fetch_enter_remote(fluss_scan *scan,
+													   fetch_bucket *bucket,
+													   const fluss_fetch_result *result,
+													   fluss_error *err);
+/* Starts to read the next part, if the bucket still goes by its segments. */
+FLUSS_MUST_CHECK fluss_status fluss_fetch_send_remote(fluss_scan *scan,
+													  fetch_bucket *bucket,
+													  fluss_error *err);
+/* Takes in a part that has arrived or failed. */
+FLUSS_MUST_CHECK fluss_status fluss_fetch_accept_remote(fluss_scan *scan,
+														fetch_answer *answer,
+														fluss_error *err);
+void		fluss_fetch_leave_remote(fetch_bucket *bucket);
 
 /* in fetch_read.c */
 FLUSS_MUST_CHECK fluss_status fluss_fetch_read(fluss_scan *scan, bool *given,

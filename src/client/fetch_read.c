@@ -8,6 +8,22 @@
 #include "error.h"
 #include "fetch.h"
 
+/* Where the batch being read lies, and in which segment's file. */
+static fluss_status
+place_error(const fluss_scan *scan, const fetch_answer *answer,
+			const fetch_part *part, fluss_error *err)
+{
+	if (err->status == FLUSS_INTERRUPTED)
+		return err->status;
+	fluss_error_place(err, part->bucket->partition_id, part->bucket->bucket,
+					  scan->log_batch.base_offset,
+					  scan->log_batch.next_offset);
+	if (answer->file != NULL)
+		fluss_error_detail(err, "It was read from remote file \"%s\".",
+						   answer->file);
+	return err->status;
+}
+
 /* The batch at the head of a part. */
 static fluss_status
 open_batch(fluss_scan *scan, const fetch_answer *answer, fetch_part *part,
@@ -25,10 +41,7 @@ open_batch(fluss_scan *scan, const fetch_answer *answer, fetch_part *part,
 	if (status == FLUSS_OK)
 		status = fluss_fail(err, FLUSS_MALFORMED,
 							"a log batch ends before its length says");
-	fluss_error_place(err, part->bucket->partition_id, part->bucket->bucket,
-					  scan->log_batch.base_offset,
-					  scan->log_batch.next_offset);
-	return status;
+	return place_error(scan, answer, part, err);
 }
 
 static fluss_status
@@ -55,13 +68,7 @@ decode_batch(fluss_scan *scan, const fetch_answer *answer,
 										 scan->views, &batch->change_types,
 										 err);
 	if (status != FLUSS_OK)
-	{
-		if (status != FLUSS_INTERRUPTED)
-			fluss_error_place(err, part->bucket->partition_id,
-							  part->bucket->bucket, log_batch->base_offset,
-							  log_batch->next_offset);
-		return status;
-	}
+		return place_error(scan, answer, part, err);
 	batch->partition_id = part->bucket->partition_id;
 	batch->bucket = part->bucket->bucket;
 	batch->base_offset = log_batch->base_offset;
@@ -82,7 +89,7 @@ current_part(fluss_scan *scan, fetch_answer **from)
 	for (; answer != NULL; answer = next)
 	{
 		next = answer->next;
-		if (answer->request != NULL)
+		if (answer->request != NULL || answer->read != NULL)
 			continue;
 		while (answer->current < answer->nparts)
 		{

@@ -357,25 +357,6 @@ fail_gap(const fluss_scan *scan, const fetch_bucket *bucket, int64_t end,
 }
 
 static fluss_status
-fail_remote(const fluss_scan *scan, const fetch_bucket *bucket,
-			const fluss_fetch_result *result, fluss_error *err)
-{
-	int64_t		last = bucket->fetch_offset;
-
-	if (result->nsegments > 0)
-		last = result->segments[result->nsegments - 1].end_offset - 1;
-	fluss_fail(err, FLUSS_UNSUPPORTED,
-			   "cannot read offsets %lld to %lld of bucket %d of table \"%s.%s\"",
-			   (long long) bucket->fetch_offset, (long long) last,
-			   (int) bucket->bucket, scan->table->database,
-			   scan->table->name);
-	fluss_error_detail(err, "They lie only in remote storage, which cannot be read yet.");
-	fluss_error_place(err, bucket->partition_id, bucket->bucket,
-					  bucket->fetch_offset, last + 1);
-	return err->status;
-}
-
-static fluss_status
 accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 			   const fluss_fetch_result *result, bool had_room,
 			   fluss_error *err)
@@ -413,7 +394,7 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 	if (gap_end != FLUSS_OFFSET_UNKNOWN)
 		return fail_gap(scan, bucket, gap_end, err);
 	if (result->remote_dir != NULL)
-		return fail_remote(scan, bucket, result, err);
+		return fluss_fetch_enter_remote(scan, bucket, result, err);
 	return note_stall(scan, bucket, part, result->high_watermark,
 					  had_room || part == answer->parts, err);
 }
@@ -577,6 +558,10 @@ fluss_fetch_receive(fluss_scan *scan, fluss_error *err)
 		fluss_status status = FLUSS_OK;
 
 		next = answer->next;
+		if (answer->read != NULL)
+			status = fluss_fetch_accept_remote(scan, answer, err);
+		if (status != FLUSS_OK)
+			return status;
 		if (answer->request == NULL)
 			continue;
 		switch (fluss_request_state_of(answer->request))

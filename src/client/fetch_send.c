@@ -65,8 +65,9 @@ collect(fluss_scan *scan)
 	return n;
 }
 
-static bool
-leader_is_busy(const fluss_scan *scan, int32_t node)
+/* It has as many answers as may be asked for or held. */
+bool
+fluss_fetch_node_is_busy(const fluss_scan *scan, int32_t node)
 {
 	int			n = 0;
 
@@ -96,8 +97,8 @@ limit_bytes(const fluss_scan *scan)
 }
 
 /* Most bytes that the next answer may have; 0: none now. */
-static int64_t
-answer_room(const fluss_scan *scan)
+int64_t
+fluss_fetch_room(const fluss_scan *scan)
 {
 	int64_t		room = scan->options.max_buffered_bytes - scan->bytes;
 	int64_t		most = scan->options.fetch_max_bytes;
@@ -138,8 +139,32 @@ grow_limit_budget(fluss_scan *scan)
 		budget >= scan->options.fetch_max_bytes / 2 ? 0 : budget * 2;
 }
 
-static fetch_answer *
-new_answer(fluss_scan *scan, int32_t node, int nparts)
+/* One more answer is under way; the next one may be larger. */
+void
+fluss_fetch_note_sent(fluss_scan *scan)
+{
+	scan->nrequests++;
+	if (scan->first_bytes < scan->options.fetch_max_bytes)
+		scan->first_bytes *= 4;
+	grow_limit_budget(scan);
+}
+
+static void
+append_answer(fluss_scan *scan, fetch_answer *answer)
+{
+	fetch_answer **tail = &scan->answers;
+
+	while (*tail != NULL)
+		tail = &(*tail)->next;
+	*tail = answer;
+	answer->next = NULL;
+	scan->bytes += answer->bytes;
+}
+
+/* An answer of so many bytes at most, the last of the list; or NULL. */
+fetch_answer *
+fluss_fetch_new_answer(fluss_scan *scan, int32_t node, int nparts,
+					   int64_t bytes)
 {
 	fetch_answer *answer = scan->spare;
 	fluss_arena arena;
@@ -154,7 +179,7 @@ new_answer(fluss_scan *scan, int32_t node, int nparts)
 	else
 		scan->spare = answer->next;
 	arena = answer->arena;
-	*answer = (fetch_answer) {.arena = arena, .node = node};
+	*answer = (fetch_answer) {.arena = arena, .node = node, .bytes = bytes};
 	answer->parts = fluss_arena_array(&answer->arena, (size_t) nparts,
 									  sizeof(fetch_part));
 	if (answer->parts == NULL)
@@ -164,19 +189,8 @@ new_answer(fluss_scan *scan, int32_t node, int nparts)
 		return NULL;
 	}
 	answer->nparts = nparts;
+	append_answer(scan, answer);
 	return answer;
-}
-
-static void
-append_answer(fluss_scan *scan, fetch_answer *answer)
-{
-	fetch_answer **tail = &scan->answers;
-
-	while (*tail != NULL)
-		tail = &(*tail)->next;
-	*tail = answer;
-	answer->next = NULL;
-	scan->bytes += answer->bytes;
 }
 
 #define NO_NODE		(-1)
@@ -222,7 +236,8 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 		bool		solo;
 		fluss_status status;
 
-		if (bucket->in_flight || bucket->whole != order[0]->whole ||
+		if (bucket->in_flight || bucket->segments != NULL ||
+			bucket->whole != order[0]->whole ||
 			bucket->fetch_range == bucket->nranges)
 			continue;
 		budget = fluss_fetch_budget(bucket, &scan->sizes, bucket_bytes, &solo);
@@ -294,14 +309,12 @@ send_to(fluss_scan *scan, fetch_bucket **order, int norder, int32_t node,
 	status = choose_buckets(scan, order, norder, node, &max_bytes, &n, err);
 	if (status != FLUSS_OK)
 		return status;
-	answer = new_answer(scan, node, n);
+	answer = fluss_fetch_new_answer(scan, node, n, max_bytes);
 	if (answer == NULL)
 		return fluss_fail_memory(err);
 	answer->whole = order[0]->whole || scan->nprojection == 0;
-	answer->bytes = max_bytes;
 	for (int i = 0; i < n; i++)
 		answer->parts[i].bucket = order[i];
-	append_answer(scan, answer);
 	status = start_request(scan, answer, err);
 	if (status != FLUSS_OK)
 	{
@@ -313,12 +326,9 @@ send_to(fluss_scan *scan, fetch_bucket **order, int norder, int32_t node,
 		fluss_fetch_answer_free(scan, answer);
 		return status;
 	}
-	scan->nrequests++;
-	if (scan->first_bytes < scan->options.fetch_max_bytes)
-		scan->first_bytes *= 4;
 	for (int i = 0; i < n; i++)
 		order[i]->in_flight = true;
-	grow_limit_budget(scan);
+	fluss_fetch_note_sent(scan);
 	return FLUSS_OK;
 }
 
@@ -332,7 +342,7 @@ fluss_fetch_send(fluss_scan *scan, fluss_error *err)
 	for (int i = 0; i < norder; i++)
 	{
 		fetch_bucket *bucket = scan->order[i];
-		int64_t		room = answer_room(scan);
+		int64_t		room = fluss_fetch_room(scan);
 		int32_t		node;
 		fluss_status status;
 
@@ -340,9 +350,17 @@ fluss_fetch_send(fluss_scan *scan, fluss_error *err)
 			break;
 		if (bucket->in_flight || bucket->fetch_range == bucket->nranges)
 			continue;
+		if (bucket->segments != NULL)
+		{
+			status = fluss_fetch_send_remote(scan, bucket, err);
+			if (status != FLUSS_OK)
+				return status;
+		}
+		if (bucket->in_flight || bucket->segments != NULL)
+			continue;
 		status = find_leader(scan, bucket, &node, err);
 		if (status == FLUSS_OK && node != NO_NODE &&
-			!leader_is_busy(scan, node))
+			!fluss_fetch_node_is_busy(scan, node))
 			status = send_to(scan, scan->order + i, norder - i, node, room,
 							 err);
 		if (status != FLUSS_OK)

@@ -23,6 +23,7 @@ typedef enum fluss_status
 	FLUSS_MEMORY_CAP,			/* would pass the handle's max_buffered_bytes */
 	FLUSS_CANNOT_CONNECT,		/* no server reachable, or no leader */
 	FLUSS_AUTH_FAILED,			/* the server refused the credentials */
+	FLUSS_NOT_PERMITTED,		/* a file that may not be read */
 	FLUSS_SEND_FAILED,			/* a request could not be sent */
 	FLUSS_MALFORMED,			/* an answer or a stored batch is not valid */
 	FLUSS_SERVER_ERROR,			/* see fluss_error.server_code */
@@ -107,7 +108,8 @@ typedef struct fluss_host
 							   int timeout_ms);
 	/* monotonic milliseconds */
 	int64_t		(*now_ms) (void *arg);
-	/* a socket is about to be opened (false: refused) / was closed; may be NULL */
+	/* a socket or file is about to be opened (false: refused) / was closed;
+	 * may be NULL */
 	bool		(*acquire_fd) (void *arg);
 	void		(*release_fd) (void *arg, int fd);
 	/* one line per request when asked for; may be NULL */

@@ -20,6 +20,7 @@ static const char *const list_databases_api = "LIST_DATABASES";
 static const char *const list_tables_api = "LIST_TABLES";
 static const char *const list_partitions_api = "LIST_PARTITION_INFOS";
 static const char *const init_writer_api = "INIT_WRITER";
+static const char *const token_api = "GET_FILESYSTEM_SECURITY_TOKEN";
 
 static void
 fill_path(Fluss__PbTablePath *path, const char *database, const char *table)
@@ -679,5 +680,45 @@ fluss_rpc_decode_init_writer(fluss_arena *arena, fluss_bytes answer,
 		return fluss_pb_malformed(err, init_writer_api,
 								  "The writer id is negative.");
 	*writer_id = response->writer_id;
+	return FLUSS_OK;
+}
+
+/* ---- file systems */
+
+fluss_status
+fluss_rpc_encode_token(fluss_buf *out, fluss_error *err)
+{
+	Fluss__GetFileSystemSecurityTokenRequest request =
+		FLUSS__GET_FILE_SYSTEM_SECURITY_TOKEN_REQUEST__INIT;
+
+	return fluss_pb_pack(&request, out, err);
+}
+
+fluss_status
+fluss_rpc_decode_token(fluss_arena *arena, fluss_bytes answer,
+					   fluss_token_answer *token, fluss_error *err)
+{
+	Fluss__GetFileSystemSecurityTokenResponse *response;
+	fluss_status status;
+
+	status = fluss_pb_unpack(arena,
+							 &fluss__get_file_system_security_token_response__descriptor,
+							 answer, token_api, (void **) &response, err);
+	if (status != FLUSS_OK)
+		return status;
+	token->scheme = response->schema;
+	token->json = fluss_pb_bytes(response->token);
+	token->expiration_ms =
+		response->has_expiration_time ? response->expiration_time : -1;
+	token->ninfo = (int) response->n_addition_info;
+	token->info = fluss_arena_array(arena, response->n_addition_info,
+									sizeof(*token->info));
+	if (token->info == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < token->ninfo; i++)
+	{
+		token->info[i].key = response->addition_info[i]->key;
+		token->info[i].value = response->addition_info[i]->value;
+	}
 	return FLUSS_OK;
 }

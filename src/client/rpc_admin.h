@@ -212,4 +212,28 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_init_writer(fluss_arena *arena,
 														   int64_t *writer_id,
 														   fluss_error *err);
 
+/* ---- file systems: GET_FILESYSTEM_SECURITY_TOKEN */
+
+typedef struct fluss_token_info
+{
+	const char *key;
+	const char *value;
+} fluss_token_info;
+
+typedef struct fluss_token_answer
+{
+	const char *scheme;			/* of the cluster's remote data directory */
+	fluss_bytes json;			/* empty where no token is needed */
+	int64_t		expiration_ms;	/* since 1970; -1: never */
+	fluss_token_info *info;		/* settings that go with it */
+	int			ninfo;
+} fluss_token_answer;
+
+FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_token(fluss_buf *out,
+													 fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_token(fluss_arena *arena,
+													 fluss_bytes answer,
+													 fluss_token_answer *token,
+													 fluss_error *err);
+
 #endif							/* FLUSS_RPC_ADMIN_H */

@@ -3,6 +3,7 @@
  *	  The libraries that this one was built with.
  */
 #include <ares_version.h>
+#include <curl/curlver.h>
 #include <jansson.h>
 #include <lz4.h>
 #include <protobuf-c/protobuf-c.h>
@@ -12,6 +13,7 @@
 
 static const char *const versions[] = {
 	"c-ares " ARES_VERSION_STR,
+	"curl " LIBCURL_VERSION,
 	"jansson " JANSSON_VERSION,
 	"lz4 " LZ4_VERSION_STRING,
 	"protobuf-c " PROTOBUF_C_VERSION,

@@ -22,6 +22,7 @@
 #include "batch.h"
 #include "cluster.h"
 #include "error.h"
+#include "remote.h"
 #include "fluss.pb-c.h"
 #include "row.h"
 #include "rpc_pb.h"
@@ -156,12 +157,15 @@ static const fluss_column fake_columns[] = {
 
 static const int32_t fake_key[] = {0};
 
+static void fake_remote_reset(void);
+
 static void
 fake_start(int nbuckets, bool keyed)
 {
 	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
 		free(fake.buckets[i].ids);
 	memset(&fake, 0, sizeof(fake));
+	fake_remote_reset();
 	fake.client.config.request_timeout_ms = FAKE_TIMEOUT_MS;
 	for (int id = 1; id <= 2; id++)
 	{
@@ -201,7 +205,7 @@ fake_append(int bucket, int32_t count, int32_t schema_id)
 	b->end += count == 0 ? 1 : count;
 }
 
-static void
+static void __attribute__((unused))
 fake_error(int bucket, int code)
 {
 	fake_bucket *b = &fake.buckets[bucket];
@@ -294,6 +298,8 @@ fake_write_batch(const fake_batch *batch, const int32_t *fields, int nfields,
 	fluss_arrow_builder_close(builder);
 }
 
+#include "fake_remote.h"
+
 /* ---- fetch */
 
 static int
@@ -350,11 +356,8 @@ fake_fetch_bucket(const Fluss__PbFetchLogReqForTable *table,
 		return 0;
 	if (ask->fetch_offset < bucket->remote_below)
 	{
-		static Fluss__PbRemoteLogFetchInfo info =
-			FLUSS__PB_REMOTE_LOG_FETCH_INFO__INIT;
-
-		info.remote_log_tablet_dir = (char *) "dir";
-		answer->remote_log_fetch_info = &info;
+		answer->remote_log_fetch_info = fake_remote_info(ask->bucket_id,
+														 ask->fetch_offset);
 		return 0;
 	}
 	code = fake_fetch_records(bucket, ask->fetch_offset,
@@ -820,6 +823,8 @@ fluss_cluster_poll(fluss_client *client, int64_t deadline_ms, fluss_error *err)
 
 	if (fake.interrupt_poll > 0 && --fake.interrupt_poll == 0)
 		return fluss_fail(err, FLUSS_INTERRUPTED, "interrupted");
+	if ((request == NULL || fake_chance(30)) && fake_remote_finish())
+		return FLUSS_OK;
 	if (request == NULL || fake.silent)
 	{
 		test_host_advance_ms(deadline_ms > now ? deadline_ms - now : 0);

@@ -1,0 +1,753 @@
+/*
+ * http.c
+ *	  Byte ranges by HTTP and HTTPS: gets on libcurl's multi interface.
+ *
+ * A get first waits for the addresses of its host, which are kept for a
+ * minute, then runs inside libcurl.  Redirects are not followed and the
+ * environment's proxies not used: a get goes where its URL says.  The body of
+ * a good answer goes straight into the caller's buffer.
+ *
+ * libcurl keeps its memory in malloc.  Its sockets are opened and closed
+ * through the host's accounting; two more, by which other threads could wake
+ * it, are counted with the handle.
+ */
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "net.h"
+#include "resolve.h"
+
+#define ADDRESSES_LIVE_MS	60000
+#define MAX_SOCKETS			32
+#define OWN_FDS				2
+#define ERROR_BODY			1024
+#define RECEIVE_BUFFER		(256L * 1024)
+#define MAX_NAME			256
+
+/* A host and port, and where it is. */
+typedef struct http_site http_site;
+struct http_site
+{
+	http_site  *next;
+	char		name[MAX_NAME];
+	int32_t		port;
+	fluss_resolver *resolver;	/* under way, or NULL */
+	int64_t		resolved_ms;	/* 0: never */
+	struct curl_slist *entry;	/* what libcurl is told */
+	char		reason[128];	/* why there is no address */
+};
+
+struct fluss_http_get
+{
+	fluss_http_get *next;
+	fluss_http *http;
+	http_site  *site;			/* NULL: the URL has the address itself */
+	CURL	   *easy;
+	struct curl_slist *headers;
+	bool		in_multi;
+	int64_t		last_ms;		/* when something came */
+	int64_t		offset;
+	uint8_t    *buffer;
+	size_t		size;
+	bool		has_range;		/* the answer said which bytes it has */
+	int64_t		range_size;		/* so many */
+	bool		overflow;
+	char		body[ERROR_BODY];	/* of a refusal */
+	size_t		body_size;
+	char		curl_text[CURL_ERROR_SIZE];
+	fluss_http_result result;
+};
+
+struct fluss_http
+{
+	const fluss_host *host;
+	CURLM	   *multi;
+	int			connect_timeout_ms;
+	int			stall_timeout_ms;
+	fluss_pollfd sockets[MAX_SOCKETS];
+	int			nsockets;
+	int64_t		due_ms;			/* libcurl wants to be called; -1: never */
+	fluss_http_get *gets;
+	http_site  *sites;
+	int			own_fds;		/* counted for the handle */
+	bool		global;
+};
+
+static int64_t
+now_ms(const fluss_http *http)
+{
+	return http->host->now_ms(http->host->arg);
+}
+
+/* ---- what libcurl calls */
+
+static curl_socket_t
+on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	const fluss_host *host = arg;
+	int			fd;
+
+	if (host->acquire_fd != NULL && !host->acquire_fd(host->arg))
+		return CURL_SOCKET_BAD;
+	fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
+				address->protocol);
+	if (fd < 0 && host->release_fd != NULL)
+		host->release_fd(host->arg, -1);
+	return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int
+on_close_socket(void *arg, curl_socket_t fd)
+{
+	fluss_net_close(arg, fd);
+	return 0;
+}
+
+static int
+on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
+{
+	fluss_http *http = arg;
+	int			i = 0;
+
+	while (i < http->nsockets && http->sockets[i].fd != fd)
+		i++;
+	if (what == CURL_POLL_REMOVE)
+	{
+		if (i < http->nsockets)
+			http->sockets[i] = http->sockets[--http->nsockets];
+		return 0;
+	}
+	if (i == http->nsockets)
+	{
+		/* one too many is not waited for: its get times out */
+		if (i == MAX_SOCKETS)
+			return 0;
+		http->nsockets++;
+	}
+	http->sockets[i].fd = fd;
+	http->sockets[i].want_read = (what & CURL_POLL_IN) != 0;
+	http->sockets[i].want_write = (what & CURL_POLL_OUT) != 0;
+	return 0;
+}
+
+static int
+on_timer(CURLM *multi, long timeout_ms, void *arg)
+{
+	fluss_http *http = arg;
+
+	http->due_ms = timeout_ms < 0 ? -1 : now_ms(http) + timeout_ms;
+	return 0;
+}
+
+static long
+http_status_of(const fluss_http_get *get)
+{
+	long		status = 0;
+
+	curl_easy_getinfo(get->easy, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+/* "Content-Range: bytes 5-9/100" */
+static size_t
+on_header(char *data, size_t unit, size_t count, void *arg)
+{
+	static const char name[] = "content-range:";
+	fluss_http_get *get = arg;
+	size_t		size = unit * count;
+	char		line[128];
+	long long	first;
+	long long	last;
+
+	get->last_ms = now_ms(get->http);
+	if (size < sizeof(name) || size >= sizeof(line) ||
+		strncasecmp(data, name, sizeof(name) - 1) != 0)
+		return size;
+	memcpy(line, data, size);
+	line[size] = '\0';
+	if (sscanf(line + sizeof(name) - 1, " bytes %lld-%lld/", &first,
+			   &last) == 2 && first == get->offset && last >= first &&
+		last - first < (int64_t) get->size)
+	{
+		get->has_range = true;
+		get->range_size = last - first + 1;
+	}
+	return size;
+}
+
+static size_t
+on_body(char *data, size_t unit, size_t count, void *arg)
+{
+	fluss_http_get *get = arg;
+	size_t		size = unit * count;
+	size_t		room;
+
+	get->last_ms = now_ms(get->http);
+	if (http_status_of(get) != 206)
+	{
+		room = sizeof(get->body) - 1 - get->body_size;
+		memcpy(get->body + get->body_size, data, size < room ? size : room);
+		get->body_size += size < room ? size : room;
+		/* a whole file, where a part was asked for, is not read to its end */
+		return http_status_of(get) < 300 ? 0 : size;
+	}
+	if (!get->has_range || size > get->size - get->result.size)
+	{
+		get->overflow = get->has_range;
+		return 0;
+	}
+	memcpy(get->buffer + get->result.size, data, size);
+	get->result.size += size;
+	return size;
+}
+
+/* ---- opening and closing */
+
+fluss_http *
+fluss_http_open(const fluss_host *host, int connect_timeout_ms,
+				int stall_timeout_ms)
+{
+	fluss_http *http = host->alloc(host->arg, sizeof(*http));
+
+	if (http == NULL)
+		return NULL;
+	memset(http, 0, sizeof(*http));
+	http->host = host;
+	http->connect_timeout_ms = connect_timeout_ms;
+	http->stall_timeout_ms = stall_timeout_ms;
+	http->due_ms = -1;
+	while (http->own_fds < OWN_FDS &&
+		   (host->acquire_fd == NULL || host->acquire_fd(host->arg)))
+		http->own_fds++;
+	http->global = http->own_fds == OWN_FDS &&
+		curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+	if (http->global)
+		http->multi = curl_multi_init();
+	if (http->multi == NULL)
+	{
+		fluss_http_close(http);
+		return NULL;
+	}
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+	curl_multi_setopt(http->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+	curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+					  (long) MAX_SOCKETS / 2);
+	return http;
+}
+
+void
+fluss_http_close(fluss_http *http)
+{
+	const fluss_host *host;
+
+	if (http == NULL)
+		return;
+	host = http->host;
+	while (http->sites != NULL)
+	{
+		http_site  *site = http->sites;
+
+		http->sites = site->next;
+		fluss_resolver_close(site->resolver);
+		curl_slist_free_all(site->entry);
+		host->free(host->arg, site);
+	}
+	if (http->multi != NULL)
+		curl_multi_cleanup(http->multi);
+	if (http->global)
+		curl_global_cleanup();
+	while (http->own_fds-- > 0 && host->release_fd != NULL)
+		host->release_fd(host->arg, -1);
+	host->free(host->arg, http);
+}
+
+/* ---- addresses */
+
+/* The host of a URL and its port.  Brackets of an IPv6 address are dropped. */
+static bool
+host_of(const char *url, char name[MAX_NAME], int32_t *port)
+{
+	CURLU	   *parts = curl_url();
+	char	   *text = NULL;
+	char	   *number = NULL;
+	bool		good = false;
+
+	if (parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+		curl_url_get(parts, CURLUPART_HOST, &text, 0) == CURLUE_OK &&
+		curl_url_get(parts, CURLUPART_PORT, &number,
+					 CURLU_DEFAULT_PORT) == CURLUE_OK)
+	{
+		size_t		length = strlen(text);
+		const char *start = text;
+
+		if (length > 2 && text[0] == '[')
+		{
+			start++;
+			length -= 2;
+		}
+		good = length > 0 && length < MAX_NAME;
+		if (good)
+		{
+			memcpy(name, start, length);
+			name[length] = '\0';
+			*port = (int32_t) strtol(number, NULL, 10);
+		}
+	}
+	curl_free(text);
+	curl_free(number);
+	curl_url_cleanup(parts);
+	return good;
+}
+
+static http_site *
+find_site(fluss_http *http, const char *name, int32_t port)
+{
+	http_site  *site = http->sites;
+
+	while (site != NULL &&
+		   (site->port != port || strcasecmp(site->name, name) != 0))
+		site = site->next;
+	if (site != NULL)
+		return site;
+	site = http->host->alloc(http->host->arg, sizeof(*site));
+	if (site == NULL)
+		return NULL;
+	memset(site, 0, sizeof(*site));
+	strcpy(site->name, name);
+	site->port = port;
+	site->next = http->sites;
+	http->sites = site;
+	return site;
+}
+
+/* "host:port:address,address", for CURLOPT_RESOLVE. */
+static bool
+keep_addresses(http_site *site, const fluss_sockaddr *addresses, int n)
+{
+	char		text[MAX_NAME + 16 + FLUSS_MAX_ADDRESSES * (INET6_ADDRSTRLEN + 3)];
+	int			used;
+	struct curl_slist *entry;
+
+	used = snprintf(text, sizeof(text), "%s:%d:", site->name, (int) site->port);
+	for (int i = 0; i < n; i++)
+	{
+		char		address[INET6_ADDRSTRLEN];
+
+		if (getnameinfo((const struct sockaddr *) &addresses[i].storage,
+						addresses[i].size, address, sizeof(address), NULL, 0,
+						NI_NUMERICHOST) != 0)
+			continue;
+		used += snprintf(text + used, sizeof(text) - (size_t) used,
+						 addresses[i].storage.ss_family == AF_INET6 ?
+						 "%s[%s]" : "%s%s", i > 0 ? "," : "", address);
+	}
+	entry = curl_slist_append(NULL, text);
+	curl_slist_free_all(site->entry);
+	site->entry = entry;
+	return entry != NULL;
+}
+
+static void
+start_resolving(fluss_http *http, http_site *site)
+{
+	const char *reason = "out of memory";
+
+	site->resolver = fluss_resolver_open(http->host, site->name, site->port,
+										 http->connect_timeout_ms, &reason);
+	if (site->resolver == NULL)
+		snprintf(site->reason, sizeof(site->reason), "%s", reason);
+}
+
+static void
+step_resolver(fluss_http *http, http_site *site)
+{
+	fluss_sockaddr addresses[FLUSS_MAX_ADDRESSES];
+	int			naddresses;
+	const char *reason = NULL;
+
+	if (!fluss_resolver_step(site->resolver, addresses, &naddresses, &reason))
+		return;
+	fluss_resolver_close(site->resolver);
+	site->resolver = NULL;
+	site->reason[0] = '\0';
+	if (naddresses == 0 || !keep_addresses(site, addresses, naddresses))
+		snprintf(site->reason, sizeof(site->reason), "%s", reason);
+	else
+		site->resolved_ms = now_ms(http);
+}
+
+/* ---- gets */
+
+static void
+finish(fluss_http_get *get, fluss_http_outcome outcome, const char *reason)
+{
+	get->result.outcome = outcome;
+	snprintf(get->result.reason, sizeof(get->result.reason), "%s", reason);
+	if (get->in_multi)
+		curl_multi_remove_handle(get->http->multi, get->easy);
+	get->in_multi = false;
+}
+
+static bool
+append_header(fluss_http_get *get, const char *header)
+{
+	struct curl_slist *list = curl_slist_append(get->headers, header);
+
+	if (list != NULL)
+		get->headers = list;
+	return list != NULL;
+}
+
+static bool
+set_signature(fluss_http_get *get, const fluss_http_ask *ask)
+{
+	char		header[4096];
+	bool		good;
+
+	if (ask->sigv4 == NULL)
+		return true;
+	good = curl_easy_setopt(get->easy, CURLOPT_AWS_SIGV4, ask->sigv4) == CURLE_OK &&
+		curl_easy_setopt(get->easy, CURLOPT_USERNAME, ask->access_key) == CURLE_OK &&
+		curl_easy_setopt(get->easy, CURLOPT_PASSWORD, ask->secret_key) == CURLE_OK;
+	if (!good || ask->session_token == NULL)
+		return good;
+	good = snprintf(header, sizeof(header), "x-amz-security-token:%s",
+					ask->session_token) < (int) sizeof(header) &&
+		append_header(get, header);
+	explicit_bzero(header, sizeof(header));
+	return good;
+}
+
+static bool
+set_options(fluss_http_get *get, const fluss_http_ask *ask)
+{
+	const fluss_http *http = get->http;
+	CURL	   *easy = get->easy;
+	char		range[64];
+
+	snprintf(range, sizeof(range), "%lld-%lld", (long long) ask->offset,
+			 (long long) (ask->offset + (int64_t) ask->size - 1));
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS,
+					 (long) (CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+					 (long) http->connect_timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "fluss_fdw");
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, get->curl_text);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, get);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, (void *) http->host);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, (void *) http->host);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, get);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, get);
+	return curl_easy_setopt(easy, CURLOPT_URL, ask->url) == CURLE_OK &&
+		curl_easy_setopt(easy, CURLOPT_RANGE, range) == CURLE_OK &&
+		set_signature(get, ask) &&
+		curl_easy_setopt(easy, CURLOPT_HTTPHEADER, get->headers) == CURLE_OK;
+}
+
+/* Hands the get to libcurl. */
+static void
+run(fluss_http_get *get)
+{
+	fluss_http *http = get->http;
+
+	get->last_ms = now_ms(http);
+	if (get->site != NULL)
+		curl_easy_setopt(get->easy, CURLOPT_RESOLVE, get->site->entry);
+	if (curl_multi_add_handle(http->multi, get->easy) != CURLM_OK)
+		finish(get, FLUSS_HTTP_CUT, "Out of memory");
+	else
+		get->in_multi = true;
+}
+
+fluss_http_get *
+fluss_http_start(fluss_http *http, const fluss_http_ask *ask)
+{
+	fluss_http_get *get;
+	fluss_sockaddr numeric;
+	char		name[MAX_NAME];
+	int32_t		port;
+	bool		good;
+
+	if (!host_of(ask->url, name, &port))
+		return NULL;
+	get = http->host->alloc(http->host->arg, sizeof(*get));
+	if (get == NULL)
+		return NULL;
+	memset(get, 0, sizeof(*get));
+	get->http = http;
+	get->offset = ask->offset;
+	get->buffer = ask->buffer;
+	get->size = ask->size;
+	get->last_ms = now_ms(http);
+	get->next = http->gets;
+	http->gets = get;
+	get->easy = curl_easy_init();
+	good = get->easy != NULL && set_options(get, ask);
+	if (good && !fluss_net_numeric(name, port, &numeric))
+	{
+		get->site = find_site(http, name, port);
+		good = get->site != NULL;
+	}
+	if (!good)
+	{
+		fluss_http_free(get);
+		return NULL;
+	}
+	if (get->site == NULL)
+		run(get);
+	else if (get->site->resolver == NULL &&
+			 (get->site->entry == NULL ||
+			  now_ms(http) > get->site->resolved_ms + ADDRESSES_LIVE_MS))
+		start_resolving(http, get->site);
+	return get;
+}
+
+const fluss_http_result *
+fluss_http_result_of(const fluss_http_get *get)
+{
+	return &get->result;
+}
+
+void
+fluss_http_free(fluss_http_get *get)
+{
+	const fluss_host *host = get->http->host;
+	fluss_http_get **link = &get->http->gets;
+
+	while (*link != get)
+		link = &(*link)->next;
+	*link = get->next;
+	if (get->in_multi)
+		curl_multi_remove_handle(get->http->multi, get->easy);
+	if (get->easy != NULL)
+		curl_easy_cleanup(get->easy);
+	curl_slist_free_all(get->headers);
+	host->free(host->arg, get);
+}
+
+/* ---- how a get ended */
+
+/* <Code>NoSuchKey</Code>: letters only, whatever the peer sends. */
+static void
+read_code(fluss_http_get *get)
+{
+	const char *start = strstr(get->body, "<Code>");
+	size_t		length = 0;
+
+	if (start == NULL)
+		return;
+	start += strlen("<Code>");
+	while (((start[length] | 0x20) >= 'a' && (start[length] | 0x20) <= 'z') &&
+		   length < sizeof(get->result.code) - 1)
+		length++;
+	if (start[length] == '<')
+		memcpy(get->result.code, start, length);
+}
+
+static fluss_http_outcome
+outcome_of(CURLcode code)
+{
+	switch (code)
+	{
+		case CURLE_COULDNT_RESOLVE_HOST:
+		case CURLE_COULDNT_CONNECT:
+		case CURLE_SSL_CONNECT_ERROR:
+		case CURLE_PEER_FAILED_VERIFICATION:
+		case CURLE_OPERATION_TIMEDOUT:
+			return FLUSS_HTTP_NO_SERVER;
+		case CURLE_UNSUPPORTED_PROTOCOL:
+		case CURLE_WEIRD_SERVER_REPLY:
+		case CURLE_WRITE_ERROR:
+			return FLUSS_HTTP_WRONG;
+		default:
+			return FLUSS_HTTP_CUT;
+	}
+}
+
+static void
+on_finished(fluss_http_get *get, CURLcode code)
+{
+	long		status = http_status_of(get);
+	char		reason[64];
+
+	get->result.http_status = (int) status;
+	if (status == 200 || (status > 206 && status < 300))
+		finish(get, FLUSS_HTTP_WRONG, "The server ignored the range that was asked for");
+	else if (status >= 300)
+	{
+		read_code(get);
+		snprintf(reason, sizeof(reason), "The server answered with HTTP status %ld",
+				 status);
+		finish(get, FLUSS_HTTP_REFUSED, reason);
+	}
+	else if (status == 206 && (!get->has_range || get->overflow))
+		finish(get, FLUSS_HTTP_WRONG, get->overflow ?
+			   "The answer is longer than it says" :
+			   "The answer has another range than was asked for");
+	else if (code != CURLE_OK)
+		finish(get, outcome_of(code), get->curl_text[0] != '\0' ?
+			   get->curl_text : curl_easy_strerror(code));
+	else if ((int64_t) get->result.size != get->range_size)
+		finish(get, FLUSS_HTTP_CUT, "The answer is shorter than it says");
+	else
+		finish(get, FLUSS_HTTP_DONE, "");
+}
+
+/* ---- the loop */
+
+static void
+step_curl(fluss_http *http)
+{
+	fluss_pollfd sockets[MAX_SOCKETS];
+	int			n = http->nsockets;
+	int			running;
+	CURLMsg    *message;
+
+	memcpy(sockets, http->sockets, sizeof(*sockets) * (size_t) n);
+	for (int i = 0; i < n; i++)
+	{
+		bool		still = false;
+
+		for (int j = 0; j < http->nsockets; j++)
+			still = still || http->sockets[j].fd == sockets[i].fd;
+		/* libcurl looks itself what the socket is ready for */
+		if (still)
+			curl_multi_socket_action(http->multi, sockets[i].fd, 0, &running);
+	}
+	if (http->due_ms >= 0 && now_ms(http) >= http->due_ms)
+	{
+		http->due_ms = -1;
+		curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
+	while ((message = curl_multi_info_read(http->multi, &n)) != NULL)
+	{
+		fluss_http_get *get = NULL;
+
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
+						  (char **) &get);
+		if (message->msg == CURLMSG_DONE && get != NULL)
+			on_finished(get, message->data.result);
+	}
+}
+
+/* Gets that wait for addresses, or have waited too long. */
+static void
+step_get(fluss_http_get *get)
+{
+	http_site  *site = get->site;
+
+	if (!get->in_multi && site != NULL && site->resolver == NULL)
+	{
+		char		reason[FLUSS_MAX_ADDRESSES * 64];
+
+		if (site->reason[0] == '\0')
+			run(get);
+		else
+		{
+			snprintf(reason, sizeof(reason),
+					 "Could not resolve host name \"%.128s\": %s", site->name,
+					 site->reason);
+			finish(get, FLUSS_HTTP_NO_SERVER, reason);
+		}
+	}
+	else if (now_ms(get->http) - get->last_ms >= get->http->stall_timeout_ms)
+		finish(get, FLUSS_HTTP_TIMED_OUT, "No answer within the request timeout");
+}
+
+bool
+fluss_http_step(fluss_http *http)
+{
+	bool		finished = false;
+
+	for (http_site *site = http->sites; site != NULL; site = site->next)
+	{
+		if (site->resolver != NULL)
+			step_resolver(http, site);
+	}
+	for (fluss_http_get *get = http->gets; get != NULL; get = get->next)
+	{
+		if (get->result.outcome == FLUSS_HTTP_RUNNING && !get->in_multi)
+			step_get(get);
+	}
+	step_curl(http);
+	for (fluss_http_get *get = http->gets; get != NULL; get = get->next)
+	{
+		if (get->result.outcome == FLUSS_HTTP_RUNNING)
+			step_get(get);
+		finished = finished || get->result.outcome != FLUSS_HTTP_RUNNING;
+	}
+	return finished;
+}
+
+void
+fluss_http_postpone(fluss_http *http, int64_t ms)
+{
+	for (fluss_http_get *get = http->gets; get != NULL; get = get->next)
+		get->last_ms += ms;
+}
+
+int
+fluss_http_max_fds(const fluss_http *http)
+{
+	int			n = http->nsockets;
+
+	for (http_site *site = http->sites; site != NULL; site = site->next)
+		n += site->resolver != NULL ? FLUSS_RESOLVER_FDS : 0;
+	return n;
+}
+
+static void
+set_earlier(int64_t *until_ms, int64_t time_ms)
+{
+	if (time_ms < *until_ms)
+		*until_ms = time_ms;
+}
+
+int
+fluss_http_fds(const fluss_http *http, fluss_pollfd *fds, int64_t *until_ms)
+{
+	int			n = http->nsockets;
+
+	memcpy(fds, http->sockets, sizeof(*fds) * (size_t) n);
+	if (http->due_ms >= 0)
+		set_earlier(until_ms, http->due_ms);
+	for (http_site *site = http->sites; site != NULL; site = site->next)
+	{
+		int			wait_ms = -1;
+
+		if (site->resolver == NULL)
+			continue;
+		n += fluss_resolver_fds(site->resolver, fds + n, &wait_ms);
+		if (wait_ms >= 0)
+			set_earlier(until_ms, now_ms(http) + wait_ms);
+	}
+	for (fluss_http_get *get = http->gets; get != NULL; get = get->next)
+	{
+		if (get->result.outcome == FLUSS_HTTP_RUNNING)
+			set_earlier(until_ms, get->last_ms + http->stall_timeout_ms);
+	}
+	return n;
+}
