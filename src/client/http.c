@@ -9,7 +9,8 @@
  *
  * libcurl keeps its memory in malloc.  Its sockets are opened and closed
  * through the host's accounting; two more, by which other threads could wake
- * it, are counted with the handle.
+ * it, are counted with the handle.  A socket that has not connected yet libcurl
+ * closes without a word: so after all that it does we look which are left.
  */
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "http.h"
@@ -43,6 +45,13 @@ struct http_site
 	struct curl_slist *entry;	/* what libcurl is told */
 	char		reason[128];	/* why there is no address */
 };
+
+/* A socket that the host has counted, and which one it is. */
+typedef struct http_socket
+{
+	int			fd;
+	ino_t		inode;
+} http_socket;
 
 struct fluss_http_get
 {
@@ -73,6 +82,8 @@ struct fluss_http
 	int			stall_timeout_ms;
 	fluss_pollfd sockets[MAX_SOCKETS];
 	int			nsockets;
+	http_socket opened[MAX_SOCKETS];
+	int			nopened;
 	int64_t		due_ms;			/* libcurl wants to be called; -1: never */
 	fluss_http_get *gets;
 	http_site  *sites;
@@ -91,23 +102,67 @@ now_ms(const fluss_http *http)
 static curl_socket_t
 on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
-	const fluss_host *host = arg;
+	fluss_http *http = arg;
+	const fluss_host *host = http->host;
+	struct stat status;
 	int			fd;
 
-	if (host->acquire_fd != NULL && !host->acquire_fd(host->arg))
+	if (http->nopened == MAX_SOCKETS ||
+		(host->acquire_fd != NULL && !host->acquire_fd(host->arg)))
 		return CURL_SOCKET_BAD;
 	fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
 				address->protocol);
-	if (fd < 0 && host->release_fd != NULL)
-		host->release_fd(host->arg, -1);
-	return fd < 0 ? CURL_SOCKET_BAD : fd;
+	if (fd < 0 || fstat(fd, &status) != 0)
+	{
+		if (fd >= 0)
+			close(fd);
+		if (host->release_fd != NULL)
+			host->release_fd(host->arg, fd);
+		return CURL_SOCKET_BAD;
+	}
+	http->opened[http->nopened].fd = fd;
+	http->opened[http->nopened++].inode = status.st_ino;
+	return fd;
+}
+
+/* The socket was closed. */
+static void
+forget_opened(fluss_http *http, int i)
+{
+	int			fd = http->opened[i].fd;
+
+	http->opened[i] = http->opened[--http->nopened];
+	if (http->host->release_fd != NULL)
+		http->host->release_fd(http->host->arg, fd);
 }
 
 static int
 on_close_socket(void *arg, curl_socket_t fd)
 {
-	fluss_net_close(arg, fd);
+	fluss_http *http = arg;
+	int			i = 0;
+
+	close(fd);
+	while (i < http->nopened && http->opened[i].fd != fd)
+		i++;
+	if (i < http->nopened)
+		forget_opened(http, i);
 	return 0;
+}
+
+/* The number may be somebody else's by now. */
+static void
+find_closed(fluss_http *http)
+{
+	for (int i = http->nopened - 1; i >= 0; i--)
+	{
+		struct stat status;
+
+		if (fstat(http->opened[i].fd, &status) != 0 ||
+			!S_ISSOCK(status.st_mode) ||
+			status.st_ino != http->opened[i].inode)
+			forget_opened(http, i);
+	}
 }
 
 static int
@@ -264,6 +319,7 @@ fluss_http_close(fluss_http *http)
 	}
 	if (http->multi != NULL)
 		curl_multi_cleanup(http->multi);
+	find_closed(http);
 	if (http->global)
 		curl_global_cleanup();
 	while (http->own_fds-- > 0 && host->release_fd != NULL)
@@ -431,7 +487,7 @@ set_signature(fluss_http_get *get, const fluss_http_ask *ask)
 static bool
 set_options(fluss_http_get *get, const fluss_http_ask *ask)
 {
-	const fluss_http *http = get->http;
+	fluss_http *http = get->http;
 	CURL	   *easy = get->easy;
 	char		range[64];
 
@@ -454,9 +510,9 @@ set_options(fluss_http_get *get, const fluss_http_ask *ask)
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, get->curl_text);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, get);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, (void *) http->host);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, http);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
-	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, (void *) http->host);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, get);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -544,6 +600,7 @@ fluss_http_free(fluss_http_get *get)
 		curl_multi_remove_handle(get->http->multi, get->easy);
 	if (get->easy != NULL)
 		curl_easy_cleanup(get->easy);
+	find_closed(get->http);
 	curl_slist_free_all(get->headers);
 	host->free(host->arg, get);
 }
@@ -591,10 +648,11 @@ static void
 on_finished(fluss_http_get *get, CURLcode code)
 {
 	long		status = http_status_of(get);
+	bool		complete = code == CURLE_OK || code == CURLE_WRITE_ERROR;
 	char		reason[64];
 
 	get->result.http_status = (int) status;
-	if (status == 200 || (status > 206 && status < 300))
+	if (complete && status != 206 && status < 300)
 		finish(get, FLUSS_HTTP_WRONG, "The server ignored the range that was asked for");
 	else if (status >= 300)
 	{
@@ -603,7 +661,7 @@ on_finished(fluss_http_get *get, CURLcode code)
 				 status);
 		finish(get, FLUSS_HTTP_REFUSED, reason);
 	}
-	else if (status == 206 && (!get->has_range || get->overflow))
+	else if (complete && (!get->has_range || get->overflow))
 		finish(get, FLUSS_HTTP_WRONG, get->overflow ?
 			   "The answer is longer than it says" :
 			   "The answer has another range than was asked for");
@@ -699,6 +757,7 @@ fluss_http_step(fluss_http *http)
 			step_get(get);
 		finished = finished || get->result.outcome != FLUSS_HTTP_RUNNING;
 	}
+	find_closed(http);
 	return finished;
 }
 

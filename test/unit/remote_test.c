@@ -54,6 +54,9 @@ tear_down(void **unused)
 	client = NULL;
 	test_host_on_wait(NULL);
 	web_end();
+	if (test_host_live_blocks() + test_host_live_fds() > 0)
+		print_error("%d blocks, %d sockets are left\n", test_host_live_blocks(),
+					test_host_live_fds());
 	return test_host_live_blocks() + test_host_live_fds();
 }
 
@@ -382,7 +385,6 @@ test_interrupts(void **unused)
 		if (status == FLUSS_OK)
 			break;
 		assert_int_equal(status, FLUSS_INTERRUPTED);
-		assert_null(client->remote->http == NULL ? NULL : (void *) 0);
 	}
 	test_host_interrupt_at(0);
 	web->drip = 0;

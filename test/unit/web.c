@@ -2,6 +2,9 @@
  * web.c
  *	  An HTTP server that misbehaves on demand.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -153,6 +156,11 @@ write_answer(web_conn *conn)
 					MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (sent > 0)
 			conn->sent += (size_t) sent;
+		else if (errno != EAGAIN)
+		{
+			close_conn(conn);
+			return;
+		}
 	}
 	if (conn->sent < conn->stop)
 		return;
