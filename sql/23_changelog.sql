@@ -93,6 +93,15 @@ INSERT INTO versioned VALUES (1, 'old', 9);
 INSERT INTO versioned VALUES (1, 'b', 11);
 SELECT * FROM versioned_changes ORDER BY version, _change_type;
 
+-- a deletion gives the row that was; one without effect gives nothing
+DELETE FROM info WHERE sensor_id = 3;
+DELETE FROM info WHERE sensor_id = 99;
+DELETE FROM wal WHERE id = 2;
+SELECT _change_type, sensor_id, name, state FROM info_changes WHERE _change_type = 'delete';
+SELECT * FROM wal_changes ORDER BY _log_offset;
+INSERT INTO info VALUES (3, 'three', 'again');
+SELECT _change_type, sensor_id, name, state FROM info_changes WHERE sensor_id = 3 ORDER BY _log_offset;
+
 -- several buckets, and a count of all changes
 CREATE FOREIGN TABLE wide (id integer, v integer) SERVER changelog_server;
 SELECT fluss_create_table('wide', primary_key => '{id}', bucket_count => 3);
