@@ -20,6 +20,9 @@
 #define ROW_COUNT_SECONDS	10
 #define ROW_COUNT_ENTRIES	32
 
+/* What a key costs more than a row that is read with others. */
+#define LOOKUP_KEY_FACTOR	2.0
+
 typedef struct RowCount
 {
 	Oid			serverid;
@@ -135,6 +138,34 @@ FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost)
 	cost->startup = rel->options->fdw_startup_cost * Max(requests, 1);
 	cost->total = cost->startup +
 		keys * (rel->options->fdw_tuple_cost + cpu_operator_cost);
+}
+
+/*
+ * Lookups of a lookup join.  Requests overlap with one another and with the
+ * work on their answers, so only the first one is waited for in full.
+ */
+void
+FlussCostLookupJoin(FlussRelation *rel, double outer_rows, int outer_width,
+					double keys, double first_rows, FlussCost *cost)
+{
+	double		batch = rel->options->lookup_max_batch_size;
+	double		row_bytes = outer_width + 32;
+	double		window_rows = fluss_max_buffered_bytes() *
+		FLUSS_JOIN_ROWS_SHARE /
+		(rel->options->lookup_max_inflight_requests + 1) / row_bytes;
+	double		windows = Max(ceil(keys / batch),
+							  ceil(outer_rows / Max(window_rows, 1)));
+	/* a key is asked for once a window */
+	double		asked = Min(outer_rows, Max(keys, windows *
+											Min(keys, window_rows)));
+
+	if (first_rows > 0)
+		windows += log2(Max(outer_rows / first_rows, 1));
+	cost->startup = rel->options->fdw_startup_cost;
+	cost->total = cost->startup +
+		(Max(windows, 1) - 1) * rel->options->fdw_startup_cost * 0.25 +
+		asked * LOOKUP_KEY_FACTOR * rel->options->fdw_tuple_cost +
+		outer_rows * cpu_tuple_cost;
 }
 
 /*

@@ -22,6 +22,7 @@ scan_name(FlussScanKind kind)
 		case FLUSS_SCAN_CHANGELOG:
 			return "changelog";
 		case FLUSS_SCAN_LOOKUP:
+		case FLUSS_SCAN_HANDED:
 			return "lookup";
 		case FLUSS_SCAN_LIMIT:
 			return "limit scan";
@@ -331,6 +332,9 @@ FlussExplainCounters(const fluss_counters *counters, ExplainState *es)
 						   NULL, counters->rows, es);
 	if (counters->keys > 0)
 		ExplainPropertyInteger("Fluss Keys", NULL, counters->keys, es);
+	if (counters->duplicate_keys > 0)
+		ExplainPropertyInteger("Fluss Duplicate Keys", NULL,
+							   counters->duplicate_keys, es);
 }
 
 #define MAX_LEADERS_SHOWN 32
@@ -408,7 +412,7 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_columns(state, es);
 	if (state->kind == FLUSS_SCAN_LOOKUP)
 		ExplainPropertyText("Fluss Key", clause_text(node, es, clauses), es);
-	else
+	else if (state->kind != FLUSS_SCAN_HANDED)
 		explain_ranges(node, state, es);
 	if (state->vector_clauses != NIL)
 		ExplainPropertyText("Fluss Vector Filter",
@@ -416,7 +420,8 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (es->verbose)
 		explain_leaders(node, state, es);
 
-	if (es->analyze && state->opened)
+	/* what a lookup join hands over is counted with the join */
+	if (es->analyze && state->opened && state->kind != FLUSS_SCAN_HANDED)
 	{
 		fluss_counters counters;
 

@@ -11,6 +11,7 @@ PG_MODULE_MAGIC;
 
 int			fluss_max_buffered_kb = 64 * 1024;
 bool		fluss_log_requests = false;
+bool		fluss_enable_lookup_join = true;
 bool		fluss_enable_vector_filter = true;
 bool		fluss_enable_aggregate_pushdown = true;
 bool		fluss_enable_ordered_scan = true;
@@ -43,6 +44,9 @@ _PG_init(void)
 							 &fluss_log_requests,
 							 false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+	define_switch("fluss_fdw.enable_lookup_join",
+				  "Enables joins on the key of a table by batched lookups.",
+				  &fluss_enable_lookup_join);
 	define_switch("fluss_fdw.enable_vector_filter",
 				  "Enables filters on column vectors, before rows are formed.",
 				  &fluss_enable_vector_filter);
@@ -58,6 +62,7 @@ _PG_init(void)
 	FlussSnapshotInit();
 	FlussModifyInit();
 	FlussCommitInit();
+	FlussLookupJoinInit();
 }
 
 Datum

@@ -30,6 +30,7 @@ extern bool fluss_log_requests; /* GUC fluss_fdw.log_requests */
 extern bool fluss_enable_vector_filter;
 extern bool fluss_enable_aggregate_pushdown;
 extern bool fluss_enable_ordered_scan;
+extern bool fluss_enable_lookup_join;
 
 #define fluss_max_buffered_bytes() ((int64) fluss_max_buffered_kb * 1024)
 
@@ -423,6 +424,20 @@ extern bool FlussSplitComparison(const FlussRelation *rel, Index varno,
  */
 extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
 							 int *keyno);
+/*
+ * One equality with a single value for each column of the primary key, or of
+ * the prefix that chooses partition and bucket, in key order; NIL if one is
+ * missing.
+ */
+extern List *FlussMatchJoinKey(FlussRelation *rel, Index varno, List *clauses,
+							   bool prefix);
+/*
+ * True when the table takes prefix lookups; *columns has the places in the
+ * primary key that they need.
+ */
+extern bool FlussPrefixColumns(const FlussRelation *rel, Bitmapset **columns);
+/* Place of an attribute in the primary key, or -1. */
+extern int	FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum);
 /* Takes such a clause apart; argtype is the type of the array's elements. */
 extern bool FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
 								AttrNumber *attnum, Expr **value,
@@ -638,7 +653,8 @@ typedef enum FlussScanKind
 	FLUSS_SCAN_LOG,
 	FLUSS_SCAN_CHANGELOG,		/* the log of a primary key table */
 	FLUSS_SCAN_LOOKUP,
-	FLUSS_SCAN_LIMIT
+	FLUSS_SCAN_LIMIT,
+	FLUSS_SCAN_HANDED			/* a lookup join hands it rows that it looked up */
 } FlussScanKind;
 
 /* Scans of offsets, by scan_log.c. */
@@ -707,6 +723,15 @@ extern List *FlussNeededAttributes(FlussRelation *rel, Index varno,
 /* A log fetch asks for at least one column: the one that costs least. */
 extern char *FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind,
 								  List *attnums);
+/*
+ * The table of a base relation whose rows a lookup can give: ours, keyed, read
+ * as current state, and with metadata at hand.  Else NULL.
+ */
+extern FlussRelation *FlussLookupRelation(const RelOptInfo *baserel);
+/* A scan of the relation that gives what a lookup join hands it. */
+extern ForeignPath *FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel);
+/* Equalities with the column of varno on the left, as EXPLAIN shows them. */
+extern List *FlussColumnsFirst(PlannerInfo *root, List *clauses, Index varno);
 
 extern void flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 								   Oid relid);
@@ -843,6 +868,11 @@ struct FlussScanState
 	int			nslots;
 	int			slot;			/* next one to give */
 
+	/* rows of a slot that a lookup join handed over */
+	fluss_lookup *handed;		/* the join's; NULL: none */
+	int			handed_slot;
+	int			handed_row;		/* next one of the slot */
+
 	/* whole reads of a primary key table */
 	fluss_kvscan *kvscan;
 };
@@ -851,6 +881,8 @@ extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *flussIterateForeignScan(ForeignScanState *node);
 extern void flussReScanForeignScan(ForeignScanState *node);
 extern void flussEndForeignScan(ForeignScanState *node);
+extern void FlussAddCounters(fluss_counters *total,
+							 const fluss_counters *part);
 /* Counters of the whole scan so far. */
 extern void FlussScanCounters(FlussScanState *state, fluss_counters *out);
 
@@ -871,8 +903,21 @@ extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
 							   List *clauses);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
+extern bool FlussHandedNext(FlussScanState *state, TupleTableSlot *slot);
 extern void FlussLimitScanStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
+/* Binds the scan under a lookup join to its table; once is enough. */
+extern FlussScanState *FlussHandedOpen(ForeignScanState *node);
+/* Makes the rows of an answered slot the next ones that the scan gives. */
+extern void FlussHandOver(FlussScanState *state, fluss_lookup *lookup,
+						  int slot);
+/*
+ * Opens a lookup for the scan's columns, closed with the context given.  Raises
+ * what the client reports.
+ */
+extern void FlussLookupOpen(FlussScanState *state, MemoryContext context,
+							bool prefix, int64 max_bytes,
+							fluss_lookup **lookup);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 fluss_bucket_ref place);
@@ -888,6 +933,44 @@ extern Datum FlussPlaceMetadata(FlussScanState *state, FlussMetadata metadata,
 extern bool FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state);
 /* The buckets that a whole read takes, after FlussEvaluateRanges. */
 extern fluss_bucket_ref *FlussChooseBuckets(FlussScanState *state, int *n);
+
+/* ------------------------------------- lookup_join.c, lookup_join_exec.c */
+
+/* What the plan of a lookup join tells its execution. */
+typedef struct FlussJoinPrivate
+{
+	JoinType	jointype;
+	bool		single;			/* at most one match is wanted */
+	double		first_rows;		/* rows that are wanted at first; 0: all */
+	bool		prefix;			/* the key is a prefix: many rows each */
+	List	   *attnums;		/* int list: the key's columns, by place */
+	List	   *argtypes;		/* OID list: types of their values */
+	List	   *sources;		/* int list: where each column of the scan tuple
+								 * comes from, see FLUSS_JOIN_INNER */
+} FlussJoinPrivate;
+
+/* A source: column n of the outer plan, or of the inner one. */
+#define FLUSS_JOIN_OUTER(n)	(n)
+#define FLUSS_JOIN_INNER(n)	(-(n) - 1)
+#define FLUSS_JOIN_NOWHERE	PG_INT32_MIN	/* stays NULL: only EXPLAIN names it */
+
+/* The lists that custom_exprs consists of. */
+#define FLUSS_JOIN_VALUES	0	/* key values from the outer row */
+#define FLUSS_JOIN_KEYS		1	/* the clauses that they are from */
+#define FLUSS_JOIN_OUTER_QUALS	2	/* join clauses on the outer row alone */
+#define FLUSS_JOIN_QUALS	3	/* the other ones */
+
+extern List *FlussJoinPrivatePack(const FlussJoinPrivate *priv);
+extern void FlussJoinPrivateUnpack(List *list, FlussJoinPrivate *priv);
+extern void FlussLookupJoinInit(void);
+/* Costs of looking up the rows that match those of an outer path. */
+extern void FlussCostLookupJoin(FlussRelation *rel, double outer_rows,
+								int outer_width, double keys,
+								double first_rows, FlussCost *cost);
+extern Node *FlussCreateLookupJoinState(CustomScan *plan);
+
+/* Share of the memory cap that a lookup join's outer rows may take. */
+#define FLUSS_JOIN_ROWS_SHARE	0.25
 
 /* --------------------------------------------------------------- modify.c */
 

@@ -565,14 +565,39 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		add_parameterized_path(root, baserel, state, lfirst(lc));
 }
 
+/* -------------------------------------------------------- lookup joins */
+
+FlussRelation *
+FlussLookupRelation(const RelOptInfo *baserel)
+{
+	FlussPlanState *state;
+
+	if (baserel->reloptkind != RELOPT_BASEREL ||
+		baserel->rtekind != RTE_RELATION || baserel->fdwroutine == NULL ||
+		baserel->fdwroutine->GetForeignRelSize != flussGetForeignRelSize)
+		return NULL;
+	state = baserel->fdw_private;
+	if (state == NULL || state->rel->table == NULL || !state->keyed)
+		return NULL;
+	return state->rel;
+}
+
+/* Its costs are the join's. */
+ForeignPath *
+FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel)
+{
+	return fluss_create_foreignscan_path(root, baserel, 1, 0, 0, NIL, NULL,
+										 list_make1(makeInteger(FLUSS_SCAN_HANDED)));
+}
+
 /* ------------------------------------------------------------------- plan */
 
 /*
- * The same clauses with the column on the left, so that EXPLAIN reads the same
- * however the query or an equivalence class spelled them.
+ * So that EXPLAIN reads the same however the query or an equivalence class
+ * spelled them.
  */
-static List *
-columns_first(PlannerInfo *root, List *clauses, Index varno)
+List *
+FlussColumnsFirst(PlannerInfo *root, List *clauses, Index varno)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -607,7 +632,7 @@ FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 		if (out->exact == NIL)
 			elog(ERROR, "lookup path lost its key");
 		out->local = list_difference_ptr(clauses, out->exact);
-		out->exact = columns_first(root, out->exact, varno);
+		out->exact = FlussColumnsFirst(root, out->exact, varno);
 		return;
 	}
 	foreach(lc, clauses)
@@ -629,7 +654,7 @@ FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 		else
 			out->local = lappend(out->local, clause);
 	}
-	out->vector = columns_first(root, out->vector, varno);
+	out->vector = FlussColumnsFirst(root, out->vector, varno);
 }
 
 void

@@ -139,10 +139,10 @@ FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
 	return true;
 }
 
-/* Position of an attribute in the primary key, or -1. */
-static int
-key_number(const FlussRelation *rel, const FlussAttribute *attr)
+int
+FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum)
 {
+	const FlussAttribute *attr = &rel->attrs[attnum - 1];
 	const fluss_schema *schema = rel->table->schema;
 
 	if (attr->metadata != FLUSS_META_NONE || attr->remote < 0)
@@ -189,7 +189,7 @@ FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause, int *keyno)
 
 	if (!FlussSplitComparison(rel, varno, clause, &cmp))
 		return false;
-	*keyno = key_number(rel, cmp.attr);
+	*keyno = FlussKeyNumber(rel, cmp.attr->attnum);
 	if (*keyno < 0 ||
 		!FlussKeyIsExact(rel, cmp.attr->attnum) ||
 		!FlussKeyTypeAccepted(rel, cmp.attr->attnum, cmp.argtype) ||

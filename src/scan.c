@@ -203,11 +203,6 @@ check_offered(FlussScanState *state)
 				 errhint("Use scan_mode \"snapshot\" or \"changelog\".") :
 				 errhint("Drop the option scan_mode, or set it to \"log\"."),
 				 errcontext("foreign table \"%s\"", state->relname)));
-	if (options->bucket_hash_rs)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("bucket_hash \"fluss_rs\" is not supported yet"),
-				 errcontext("foreign table \"%s\"", state->relname)));
 }
 
 /*
@@ -279,10 +274,22 @@ start_scan(ForeignScanState *node, FlussScanState *state)
 		case FLUSS_SCAN_LOOKUP:
 			FlussLookupStart(node, state);
 			break;
+		case FLUSS_SCAN_HANDED:
+			break;
 		default:
 			FlussLimitScanStart(node, state);
 			break;
 	}
+}
+
+FlussScanState *
+FlussHandedOpen(ForeignScanState *node)
+{
+	FlussScanState *state = node->fdw_state;
+
+	if (!state->started)
+		start_scan(node, state);
+	return state;
 }
 
 /* The partitions and buckets, of which a rescan sees the same. */
@@ -391,6 +398,8 @@ next_row(ForeignScanState *node, FlussScanState *state, TupleTableSlot *slot)
 			return FlussLogNext(node, state, slot);
 		case FLUSS_SCAN_LOOKUP:
 			return FlussLookupNext(state, slot);
+		case FLUSS_SCAN_HANDED:
+			return FlussHandedNext(state, slot);
 		default:
 			return FlussLimitScanNext(state, slot);
 	}
@@ -423,7 +432,7 @@ flussIterateForeignScan(ForeignScanState *node)
 	else if (next_row(node, state, slot))
 		ExecStoreVirtualTuple(slot);
 	else
-		state->done = true;
+		state->done = state->kind != FLUSS_SCAN_HANDED;
 
 	error_context_stack = context.previous;
 	return slot;
@@ -545,8 +554,8 @@ FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 
 /* ------------------------------------------------------- rescan, counters */
 
-static void
-add_counters(fluss_counters *total, const fluss_counters *part)
+void
+FlussAddCounters(fluss_counters *total, const fluss_counters *part)
 {
 	for (int i = 0; i < FLUSS_NREQUEST_KINDS; i++)
 		total->requests[i] += part->requests[i];
@@ -562,11 +571,11 @@ FlussScanCounters(FlussScanState *state, fluss_counters *out)
 {
 	*out = state->past;
 	if (state->log != NULL)
-		add_counters(out, fluss_scan_counters(state->log));
+		FlussAddCounters(out, fluss_scan_counters(state->log));
 	if (state->lookup != NULL)
-		add_counters(out, fluss_lookup_counters(state->lookup));
+		FlussAddCounters(out, fluss_lookup_counters(state->lookup));
 	if (state->kvscan != NULL)
-		add_counters(out, fluss_kvscan_counters(state->kvscan));
+		FlussAddCounters(out, fluss_kvscan_counters(state->kvscan));
 }
 
 /*
@@ -578,12 +587,13 @@ flussReScanForeignScan(ForeignScanState *node)
 {
 	FlussScanState *state = node->fdw_state;
 
-	if (!state->started)
+	state->handed = NULL;
+	if (!state->started || state->kind == FLUSS_SCAN_HANDED)
 		return;
 	if (state->log != NULL)
-		add_counters(&state->past, fluss_scan_counters(state->log));
+		FlussAddCounters(&state->past, fluss_scan_counters(state->log));
 	if (state->kvscan != NULL)
-		add_counters(&state->past, fluss_kvscan_counters(state->kvscan));
+		FlussAddCounters(&state->past, fluss_kvscan_counters(state->kvscan));
 	state->batch = NULL;
 	state->nselected = state->next_selected = 0;
 	if (state->vector != NULL)

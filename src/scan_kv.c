@@ -119,24 +119,27 @@ close_lookup(void *lookup)
 	fluss_lookup_close(lookup);
 }
 
-static void
-open_lookup(FlussScanState *state)
+void
+FlussLookupOpen(FlussScanState *state, MemoryContext context, bool prefix,
+				int64 max_bytes, fluss_lookup **lookup)
 {
 	FlussOptions *options = state->rel->options;
-	fluss_lookup_options lookup = {0};
-	fluss_host	host = FlussHost(state->context);
+	fluss_lookup_options asked = {0};
+	fluss_host	host = FlussHost(context);
 	fluss_error err;
 
-	lookup.columns = state->columns;
-	lookup.ncolumns = state->ncolumns;
-	lookup.max_batch_size = options->lookup_max_batch_size;
-	lookup.max_inflight_requests = options->lookup_max_inflight_requests;
-	lookup.max_buffered_bytes = fluss_max_buffered_bytes();
+	asked.columns = state->columns;
+	asked.ncolumns = state->ncolumns;
+	asked.max_batch_size = options->lookup_max_batch_size;
+	asked.max_inflight_requests = options->lookup_max_inflight_requests;
+	asked.max_buffered_bytes = max_bytes;
+	asked.prefix = prefix;
+	asked.bucket_hash = options->bucket_hash_rs ?
+		FLUSS_BUCKET_HASH_RS : FLUSS_BUCKET_HASH_FLUSS;
 	fluss_error_init(&err);
-	FlussCloseOnReset(state->context, close_lookup, (void **) &state->lookup);
+	FlussCloseOnReset(context, close_lookup, (void **) lookup);
 	FLUSS_CALL(fluss_lookup_open(state->rel->conn->client, &host,
-								 state->rel->table, &lookup, &state->lookup,
-								 &err),
+								 state->rel->table, &asked, lookup, &err),
 			   err, state->relname);
 }
 
@@ -156,7 +159,8 @@ FlussLookupStart(ForeignScanState *node, FlussScanState *state)
 	if (!empty)
 	{
 		if (state->lookup == NULL)
-			open_lookup(state);
+			FlussLookupOpen(state, state->context, false,
+							fluss_max_buffered_bytes(), &state->lookup);
 		fluss_lookup_reset(state->lookup);
 		add_keys(state);
 		fluss_error_init(&err);
@@ -190,6 +194,36 @@ FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
 		}
 	}
 	return false;
+}
+
+/* ---------------------------------------------- rows of a lookup join */
+
+void
+FlussHandOver(FlussScanState *state, fluss_lookup *lookup, int slot)
+{
+	state->handed = lookup;
+	state->handed_slot = slot;
+	state->handed_row = 0;
+}
+
+bool
+FlussHandedNext(FlussScanState *state, TupleTableSlot *slot)
+{
+	fluss_lookup *lookup = state->handed;
+	int			at = state->handed_slot;
+	fluss_bucket_ref place;
+	fluss_error err;
+
+	if (lookup == NULL || state->handed_row >= fluss_lookup_nrows(lookup, at))
+		return false;
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_lookup_nth_row(lookup, at, state->handed_row++,
+									state->values, &err),
+			   err, NULL);
+	place.partition_id = fluss_lookup_partition(lookup, at);
+	place.bucket = fluss_lookup_bucket(lookup, at);
+	FlussFillRow(state, slot, place);
+	return true;
 }
 
 /* ------------------------------------------------------------ whole reads */

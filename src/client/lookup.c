@@ -146,12 +146,24 @@ fluss_lookup_open(fluss_client *client, const fluss_host *host,
 	return FLUSS_OK;
 }
 
+/* An arena keeps a block: not one that leaves little of the memory allowed. */
+static void
+reset_arena(fluss_lookup *lookup, fluss_arena *arena)
+{
+	fluss_arena_reset(arena);
+	if ((int64_t) arena->allocated > lookup->options.max_buffered_bytes / 4)
+	{
+		fluss_arena_free(arena);
+		fluss_arena_init(arena, &lookup->host);
+	}
+}
+
 void
 fluss_lookup_reset(fluss_lookup *lookup)
 {
 	fluss_lookup_end_run(lookup);
-	fluss_arena_reset(&lookup->keys);
-	fluss_arena_reset(&lookup->values);
+	reset_arena(lookup, &lookup->keys);
+	reset_arena(lookup, &lookup->values);
 	fluss_buf_reset(&lookup->slots);
 	fluss_buf_reset(&lookup->table_slots);
 	lookup->table_mask = 0;
