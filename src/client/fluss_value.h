@@ -213,6 +213,12 @@ fluss_column_bytes(const fluss_column_view *view, int32_t row)
 #endif
 	bytes.data = view->data + bounds[0];
 	bytes.size = bounds[1] - bounds[0];
+	/* servers leave the padding of INDEXED rows in what they make of them */
+	if (view->type->id == FLUSS_CHAR)
+	{
+		while (bytes.size > 0 && bytes.data[bytes.size - 1] == 0)
+			bytes.size--;
+	}
 	return bytes;
 }
 

@@ -69,7 +69,7 @@ test_client_done(void)
 fluss_table *
 test_table_create(const test_table_spec *spec)
 {
-	fluss_property properties[2];
+	fluss_property properties[3];
 	const char *key[8];
 	fluss_table_spec table = {
 		.ncolumns = spec->ncolumns, .columns = spec->columns,
@@ -89,6 +89,10 @@ test_table_create(const test_table_spec *spec)
 	if (spec->log_format != NULL)
 		properties[table.nproperties++] = (fluss_property) {
 			"table.log.format", spec->log_format
+		};
+	if (spec->kv_format != NULL)
+		properties[table.nproperties++] = (fluss_property) {
+			"table.kv.format", spec->kv_format
 		};
 	for (int i = 0; i < MAX_CREATIONS && status != FLUSS_OK; i++)
 	{

@@ -24,6 +24,7 @@ typedef struct test_table_spec
 	int			nkey;			/* 0: log table; else that many first columns */
 	const char *codec;			/* NONE, LZ4_FRAME, ZSTD, or NULL */
 	const char *log_format;		/* or NULL */
+	const char *kv_format;		/* or NULL */
 	const fluss_column *columns;
 	int			ncolumns;
 } test_table_spec;

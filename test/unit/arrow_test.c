@@ -385,6 +385,24 @@ test_wrong_schema(void **unused)
 	fluss_arena_free(&arena);
 }
 
+/* A server pads what it makes of INDEXED rows; STRING keeps its bytes. */
+static void
+test_padded_char(void **unused)
+{
+	static const uint8_t data[] = {'a', 0, 0, 0, 0, 'b', 0};
+	static const uint8_t offsets[] = {0, 0, 0, 0, 3, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0};
+	static const size_t sizes[] = {1, 0, 1};
+	fluss_type	type = {.id = FLUSS_CHAR,.length = 4};
+	const fluss_column_view view = {
+		.type = &type,.length = 3,.offsets = offsets,.data = data
+	};
+
+	for (int32_t i = 0; i < 3; i++)
+		assert_int_equal(fluss_column_bytes(&view, i).size, sizes[i]);
+	type.id = FLUSS_STRING;
+	assert_int_equal(fluss_column_bytes(&view, 0).size, 3);
+}
+
 /* Seconds that are no milliseconds any more stay out of all bounds. */
 static void
 test_hostile_seconds(void **unused)
@@ -461,6 +479,7 @@ main(void)
 		cmocka_unit_test(test_lz4_blocks),
 		cmocka_unit_test(test_empty_buffer_of_java),
 		cmocka_unit_test(test_wrong_schema),
+		cmocka_unit_test(test_padded_char),
 		cmocka_unit_test(test_hostile_seconds),
 		cmocka_unit_test(test_no_memory),
 	};
