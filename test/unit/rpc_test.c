@@ -231,9 +231,10 @@ decode_lookup(fluss_arena *arena, fluss_bytes answer, fluss_error *err)
 
 	if (status == FLUSS_OK && nresults > 0)
 	{
-		assert_int_equal(results[0].nvalues, 2);
-		assert_int_equal(results[0].values[0].size, 8);
-		assert_null(results[0].values[1].data);
+		assert_int_equal(results[0].nkeys, 2);
+		assert_int_equal(results[0].keys[0].n, 1);
+		assert_int_equal(results[0].keys[0].values[0].size, 8);
+		assert_int_equal(results[0].keys[1].n, 0);
 	}
 	return status;
 }
