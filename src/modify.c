@@ -17,6 +17,7 @@
 #include "modify.h"
 
 #include "lib/ilist.h"
+#include "pgtime.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -42,12 +43,39 @@ close_writer(void *writer)
 	fluss_writer_close(writer);
 }
 
+/*
+ * Java and PostgreSQL agree on the zones of the tz database, and on UTC; of
+ * "GMT+8" they hold the opposite.
+ */
+static pg_tz *
+find_zone(const char *zone)
+{
+	if (strchr(zone, '/') == NULL && strcmp(zone, "UTC") != 0)
+		return NULL;
+	return pg_tzset(zone);
+}
+
+/* Only for a zone that open_writer has loaded: then nothing is allocated. */
+static bool
+zone_offset(const char *zone, int64_t utc_s, int32_t *offset_s)
+{
+	pg_time_t	time = (pg_time_t) utc_s;
+	pg_tz	   *tz = find_zone(zone);
+	struct pg_tm *local = tz == NULL ? NULL : pg_localtime(&time, tz);
+
+	if (local == NULL)
+		return false;
+	*offset_s = (int32_t) local->tm_gmtoff;
+	return true;
+}
+
 static void
 open_writer(FlussModifyState *state, const bool *marks, bool hold)
 {
 	FlussRelation *rel = state->rel;
 	fluss_host	host = FlussHost(state->context);
 	fluss_writer_options options = {0};
+	const char *zone;
 	fluss_error err;
 
 	options.acks = rel->options->writer_acks;
@@ -60,6 +88,9 @@ open_writer(FlussModifyState *state, const bool *marks, bool hold)
 	options.create_partitions = rel->options->create_partitions;
 	options.bucket_hash = rel->options->bucket_hash_rs ?
 		FLUSS_BUCKET_HASH_RS : FLUSS_BUCKET_HASH_FLUSS;
+	zone = fluss_table_property(rel->table, "table.auto-partition.time-zone");
+	if (zone != NULL && find_zone(zone) != NULL)
+		options.zone_offset = zone_offset;
 	options.hold = hold;
 	/* SET says what the value is, not what is to be merged into it */
 	options.overwrite = state->operation == CMD_UPDATE &&

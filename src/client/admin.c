@@ -124,9 +124,9 @@ fluss_drop_database(fluss_client *client, const char *name, bool if_exists,
 
 /* ---- tables */
 
-static void
-explain_table(fluss_error *err, const char *verb, const char *database,
-			  const char *name)
+void
+fluss_admin_explain_table(fluss_error *err, const char *verb,
+						  const char *database, const char *name)
 {
 	if (err->status != FLUSS_SERVER_ERROR)
 		return;
@@ -281,7 +281,7 @@ create_until_served(fluss_client *client, const char *database,
 			status = fluss_admin_change(client, FLUSS_API_CREATE_TABLE, body, err);
 		if (status != FLUSS_OK)
 		{
-			explain_table(err, "create", database, name);
+			fluss_admin_explain_table(err, "create", database, name);
 			return status;
 		}
 		if (attempt == FLUSS_ADMIN_MAX_LOST)
@@ -332,7 +332,7 @@ fluss_drop_table(fluss_client *client, const char *database, const char *name,
 	if (status == FLUSS_OK)
 		status = fluss_admin_change(client, FLUSS_API_DROP_TABLE, &body, err);
 	if (status != FLUSS_OK)
-		explain_table(err, "drop", database, name);
+		fluss_admin_explain_table(err, "drop", database, name);
 	fluss_table_forget(client, database, name);
 	fluss_buf_free(&body);
 	return status;

@@ -159,6 +159,9 @@ FLUSS_MUST_CHECK fluss_status fluss_admin_change(fluss_client *client,
 												 fluss_api api,
 												 const fluss_buf *body,
 												 fluss_error *err);
+/* "does not exist", "not authorized to verb table", "could not verb table". */
+void fluss_admin_explain_table(fluss_error *err, const char *verb,
+							   const char *database, const char *name);
 /*
  * Waits until all buckets of a new table or partition are served.  With lost
  * given: or until it is sure that the coordinator has missed the creation.

@@ -53,6 +53,11 @@ FLUSS_MUST_CHECK fluss_status fluss_table_spec_json(const fluss_host *host,
 													const fluss_table_spec *spec,
 													fluss_buf *out,
 													fluss_error *err);
+/* Writes the JSON of one type, e.g. {"type":"CHAR","length":3}. */
+FLUSS_MUST_CHECK fluss_status fluss_type_json(const fluss_host *host,
+											  const fluss_type *type,
+											  fluss_buf *out,
+											  fluss_error *err);
 /* {"version":1,"comment":...,"custom_properties":{}} */
 FLUSS_MUST_CHECK fluss_status fluss_database_json(const fluss_host *host,
 												  const char *comment,

@@ -381,6 +381,15 @@ fluss_table_spec_json(const fluss_host *host, const fluss_table_spec *spec,
 }
 
 fluss_status
+fluss_type_json(const fluss_host *host, const fluss_type *type,
+				fluss_buf *out, fluss_error *err)
+{
+	builder		b = {0};
+
+	return write_json(type_json(&b, type, type->nullable), &b, out, err);
+}
+
+fluss_status
 fluss_database_json(const fluss_host *host, const char *comment,
 					fluss_buf *out, fluss_error *err)
 {
