@@ -30,7 +30,10 @@ SHLIB_LINK = $(CLIENT_LDLIBS)
 
 REGRESS = $(notdir $(basename $(sort $(wildcard sql/[0-9][0-9]_*.sql))))
 REGRESS_OPTS = --inputdir=. --load-extension=fluss_fdw
-EXTRA_CLEAN = $(PROTO_C) $(PROTO_H) src/client/*.o src/*.o build/unit
+EXTRA_CLEAN = $(PROTO_C) $(PROTO_H) src/client/*.o src/*.o build/unit $(HELPER)
+
+# The program that reads KV snapshots; without librocksdb there is none.
+HELPER = fluss_fdw_rocksdb
 
 # A fresh machine has neither pg_config nor pkg-config yet: the targets of
 # test/dev.mk install what is missing and call make again.
@@ -54,6 +57,23 @@ $(PROTO_C) $(PROTO_H) &: src/client/fluss.proto
 # The generated code is the generator's: it is not held to our warnings.
 $(PROTO_C:.c=.o): CFLAGS += -w
 src/client/rpc.o src/client/rpc_admin.o src/client/rpc_pb.o $(PROTO_C:.c=.o): $(PROTO_H)
+
+$(HELPER): src/helper/fluss_fdw_rocksdb.c src/client/helper.h
+	$(CC) -std=gnu11 -O2 $(WARNINGS) $(WERROR) -Isrc/client $(CPPFLAGS_HELPER) -o $@ $< $(LDLIBS_HELPER)
+
+ifeq ($(shell $(PKG_CONFIG) --exists rocksdb && echo yes),yes)
+CPPFLAGS_HELPER = $(shell $(PKG_CONFIG) --cflags rocksdb)
+LDLIBS_HELPER = $(shell $(PKG_CONFIG) --libs rocksdb)
+.PHONY: install-helper
+all: $(HELPER)
+install: install-helper
+install-helper: $(HELPER) installdirs
+	$(INSTALL_PROGRAM) $(HELPER) '$(DESTDIR)$(pkglibdir)/$(HELPER)'
+endif
+uninstall: uninstall-helper
+.PHONY: uninstall-helper
+uninstall-helper:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(HELPER)'
 
 HEADERS_ALL = $(wildcard src/*.h src/client/*.h)
 $(OBJS): $(HEADERS_ALL)

@@ -45,12 +45,13 @@ SELECT sum(n) FROM (SELECT count(*) n FROM info WHERE bkt = 1 UNION ALL SELECT c
 SELECT count(*) FROM info WHERE name LIKE '%99' AND site = 'lobby';
 SELECT count(*) FROM local_info WHERE name LIKE '%99' AND site = 'lobby';
 -- too many rows for a limit scan
-ALTER FOREIGN TABLE info OPTIONS (ADD limit_scan_max_rows '50');
+ALTER FOREIGN TABLE info
+    OPTIONS (ADD limit_scan_max_rows '50', ADD kv_scan 'limit_scan');
 \set VERBOSITY default
 SELECT count(*) FROM info;
 \set VERBOSITY terse
 SELECT name FROM info WHERE sensor_id = 8;
-ALTER FOREIGN TABLE info OPTIONS (DROP limit_scan_max_rows);
+ALTER FOREIGN TABLE info OPTIONS (DROP limit_scan_max_rows, DROP kv_scan);
 
 -- lookups
 EXPLAIN (COSTS OFF) SELECT * FROM info WHERE sensor_id = 2;

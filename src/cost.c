@@ -29,6 +29,7 @@ typedef struct RowCount
 	int64		table_id;
 	TimestampTz asked;			/* 0: unused */
 	double		rows;			/* -1: the server keeps no count */
+	double		largest;		/* of a bucket, as far as counts are known */
 } RowCount;
 
 static RowCount row_counts[ROW_COUNT_ENTRIES];
@@ -55,13 +56,15 @@ row_count_entry(Oid serverid, int64 table_id)
 	return oldest;
 }
 
+/* Rows of all buckets, and of the largest of them. */
 static double
-ask_row_count(FlussRelation *rel)
+ask_row_count(FlussRelation *rel, double *largest)
 {
 	fluss_table *table = rel->table;
 	int32	   *buckets = palloc(table->nbuckets * sizeof(int32));
 	int64	   *counts = palloc(table->nbuckets * sizeof(int64));
 	double		rows = 0;
+	bool		complete = true;
 	fluss_error err;
 	fluss_status status;
 
@@ -83,13 +86,14 @@ ask_row_count(FlussRelation *rel)
 	for (int i = 0; i < table->nbuckets; i++)
 	{
 		if (counts[i] == FLUSS_OFFSET_UNKNOWN)
-			return -1;
+			complete = false;
 		rows += counts[i];
+		*largest = Max(*largest, counts[i]);
 	}
-	return rows;
+	return complete ? rows : -1;
 }
 
-static double
+static const RowCount *
 remote_row_count(FlussRelation *rel)
 {
 	RowCount   *entry = row_count_entry(rel->conn->serverid,
@@ -100,10 +104,11 @@ remote_row_count(FlussRelation *rel)
 		TimestampDifferenceExceeds(entry->asked, now,
 								   ROW_COUNT_SECONDS * 1000))
 	{
-		entry->rows = ask_row_count(rel);
+		entry->largest = -1;
+		entry->rows = ask_row_count(rel, &entry->largest);
 		entry->asked = now;
 	}
-	return entry->rows;
+	return entry;
 }
 
 double
@@ -113,7 +118,7 @@ FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel)
 
 	if (keyed && rel->options->use_remote_estimate)
 	{
-		double		rows = remote_row_count(rel);
+		double		rows = remote_row_count(rel)->rows;
 
 		if (rows >= 0)
 			return rows;
@@ -139,6 +144,31 @@ FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost)
 	cost->total = cost->startup +
 		keys * (rel->options->fdw_tuple_cost + cpu_operator_cost);
 }
+
+FlussScanKind
+FlussStateScanKind(FlussRelation *rel)
+{
+	switch (rel->options->kv_scan)
+	{
+		case FLUSS_KV_SCAN_LIMIT:
+			return FLUSS_SCAN_LIMIT;
+		case FLUSS_KV_SCAN_SNAPSHOT:
+			return FLUSS_SCAN_SNAPSHOT;
+		case FLUSS_KV_SCAN_SERVER:
+			return FLUSS_SCAN_SERVER;
+		case FLUSS_KV_SCAN_AUTO:
+			break;
+	}
+	if (!rel->options->use_remote_estimate)
+		return FLUSS_SCAN_LIMIT;
+	if (remote_row_count(rel)->largest <= rel->options->limit_scan_max_rows)
+		return FLUSS_SCAN_LIMIT;
+	return fluss_client_offers_server_scans(rel->conn->client) ?
+		FLUSS_SCAN_SERVER : FLUSS_SCAN_SNAPSHOT;
+}
+
+/* What a snapshot read costs before its first row, in startups. */
+#define SNAPSHOT_STARTUPS 20
 
 /*
  * Lookups of a lookup join.  Requests overlap with one another and with the
@@ -170,16 +200,14 @@ FlussCostLookupJoin(FlussRelation *rel, double outer_rows, int outer_width,
 
 /*
  * A limit scan keeps writers of the bucket waiting: a lookup is preferred even
- * in a table of one row.  A read past limit_scan_max_rows would fail: only when
- * nothing else works.
+ * in a table of one row.
  */
 void
-FlussCostLimitScan(FlussRelation *rel, double rows, FlussCost *cost)
+FlussCostStateScan(FlussRelation *rel, FlussScanKind kind, double rows,
+				   FlussCost *cost)
 {
-	int			nbuckets = rel->table != NULL ? rel->table->nbuckets : 1;
-
 	cost->startup = 2 * rel->options->fdw_startup_cost;
-	if (rows / Max(nbuckets, 1) > rel->options->limit_scan_max_rows)
-		cost->startup += disable_cost;
+	if (kind == FLUSS_SCAN_SNAPSHOT)
+		cost->startup *= SNAPSHOT_STARTUPS;
 	cost->total = cost->startup + rows * rel->options->fdw_tuple_cost;
 }

@@ -26,6 +26,10 @@ scan_name(FlussScanKind kind)
 			return "lookup";
 		case FLUSS_SCAN_LIMIT:
 			return "limit scan";
+		case FLUSS_SCAN_SNAPSHOT:
+			return "snapshot";
+		case FLUSS_SCAN_SERVER:
+			return "kv scan";
 		default:
 			return NULL;
 	}
@@ -258,7 +262,7 @@ explain_offsets(ForeignScanState *node, FlussScanState *state,
 		ExplainPropertyText("Fluss Offsets", executed_ranges(state), es);
 	else if (clauses == NIL)
 		return;
-	else if (state->kind == FLUSS_SCAN_LIMIT)
+	else if (FlussIsStateScan(state->kind))
 		explain_buckets(node, state, es, clauses);
 	else if (are_plain_constants(state, clauses))
 	{
@@ -394,7 +398,8 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	FlussScanState *state = node->fdw_state;
 	List	   *clauses = state->clauses;
 	FlussOptions *options = state->rel->options;
-	const char *name = scan_name(state->kind);
+	const char *name = scan_name(es->analyze ? FlussStateScanUsed(state) :
+								 state->kind);
 
 	if (state->aggregates != NULL)
 	{
@@ -424,6 +429,10 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (es->analyze && state->opened && state->kind != FLUSS_SCAN_HANDED)
 	{
 		fluss_counters counters;
+		char	   *ends = FlussStateScanEnds(state);
+
+		if (ends != NULL)
+			ExplainPropertyText("Fluss Pinned Ends", ends, es);
 
 		FlussScanCounters(state, &counters);
 		FlussExplainCounters(&counters, es);

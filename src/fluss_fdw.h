@@ -58,6 +58,15 @@ typedef enum FlussScanMode
 	FLUSS_MODE_CHANGELOG
 } FlussScanMode;
 
+/* How a primary key table is read whole. */
+typedef enum FlussKvScan
+{
+	FLUSS_KV_SCAN_AUTO,
+	FLUSS_KV_SCAN_LIMIT,
+	FLUSS_KV_SCAN_SNAPSHOT,
+	FLUSS_KV_SCAN_SERVER
+} FlussKvScan;
+
 typedef enum FlussStartupMode
 {
 	FLUSS_STARTUP_EARLIEST,
@@ -106,6 +115,7 @@ typedef struct FlussOptions
 	const char *database_name;
 	const char *table_name;
 	FlussScanMode scan_mode;
+	FlussKvScan kv_scan;
 	FlussStartupMode scan_startup_mode;
 	int64		scan_startup_timestamp_ms;
 } FlussOptions;
@@ -574,7 +584,7 @@ extern FlussRangeUse FlussRangeUseOf(FlussRelation *rel, Index varno,
 /* What a scan of that kind can use of a clause. */
 #define FlussAllowedParts(kind) \
 	(FlussIsLogScan(kind) ? FLUSS_PART_ALL : \
-	 (kind) == FLUSS_SCAN_LIMIT ? FLUSS_PART_PLACE | FLUSS_PART_PARTITION : 0)
+	 FlussIsStateScan(kind) ? FLUSS_PART_PLACE | FLUSS_PART_PARTITION : 0)
 
 typedef enum FlussLeafKind
 {
@@ -654,8 +664,15 @@ typedef enum FlussScanKind
 	FLUSS_SCAN_CHANGELOG,		/* the log of a primary key table */
 	FLUSS_SCAN_LOOKUP,
 	FLUSS_SCAN_LIMIT,
+	FLUSS_SCAN_SNAPSHOT,
+	FLUSS_SCAN_SERVER,
 	FLUSS_SCAN_HANDED			/* a lookup join hands it rows that it looked up */
 } FlussScanKind;
+
+/* Whole reads of a primary key table, by scan_state.c. */
+#define FlussIsStateScan(kind) \
+	((kind) == FLUSS_SCAN_LIMIT || (kind) == FLUSS_SCAN_SNAPSHOT || \
+	 (kind) == FLUSS_SCAN_SERVER)
 
 /* Scans of offsets, by scan_log.c. */
 #define FlussIsLogScan(kind) \
@@ -791,10 +808,15 @@ extern double FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel);
 /* Costs of getting the rows, before any local filter. */
 extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);
 extern void FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost);
-extern void FlussCostLimitScan(FlussRelation *rel, double rows,
-							   FlussCost *cost);
+extern void FlussCostStateScan(FlussRelation *rel, FlussScanKind kind,
+							   double rows, FlussCost *cost);
+/*
+ * How a primary key table is best read whole: as its option kv_scan says, else
+ * by the rows of its largest bucket, as far as they are known.
+ */
+extern FlussScanKind FlussStateScanKind(FlussRelation *rel);
 
-/* ------------------------------------------ scan.c, scan_log.c, scan_kv.c */
+/* --------------------------- scan.c, scan_log.c, scan_kv.c, scan_state.c */
 
 /* Where one attribute's value comes from. */
 typedef struct FlussFill
@@ -875,6 +897,8 @@ struct FlussScanState
 
 	/* whole reads of a primary key table */
 	fluss_kvscan *kvscan;
+	fluss_bucket_ref *state_buckets;	/* that it reads */
+	int			nstate_buckets;
 };
 
 extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
@@ -904,8 +928,6 @@ extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
 extern bool FlussHandedNext(FlussScanState *state, TupleTableSlot *slot);
-extern void FlussLimitScanStart(ForeignScanState *node, FlussScanState *state);
-extern bool FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot);
 /* Binds the scan under a lookup join to its table; once is enough. */
 extern FlussScanState *FlussHandedOpen(ForeignScanState *node);
 /* Makes the rows of an answered slot the next ones that the scan gives. */
@@ -918,6 +940,12 @@ extern void FlussHandOver(FlussScanState *state, fluss_lookup *lookup,
 extern void FlussLookupOpen(FlussScanState *state, MemoryContext context,
 							bool prefix, int64 max_bytes,
 							fluss_lookup **lookup);
+extern void FlussStateScanStart(ForeignScanState *node, FlussScanState *state);
+extern bool FlussStateScanNext(FlussScanState *state, TupleTableSlot *slot);
+/* Pinned ends of the buckets that were not read by limit scan, or NULL. */
+extern char *FlussStateScanEnds(FlussScanState *state);
+/* As it has turned out so far: a limit scan may have become another. */
+extern FlussScanKind FlussStateScanUsed(FlussScanState *state);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 fluss_bucket_ref place);

@@ -110,6 +110,14 @@ static const OptionChoice scan_modes[] = {
 	{NULL, 0}
 };
 
+static const OptionChoice kv_scans[] = {
+	{"auto", FLUSS_KV_SCAN_AUTO},
+	{"limit_scan", FLUSS_KV_SCAN_LIMIT},
+	{"snapshot", FLUSS_KV_SCAN_SNAPSHOT},
+	{"scan_kv", FLUSS_KV_SCAN_SERVER},
+	{NULL, 0}
+};
+
 static const OptionChoice startup_modes[] = {
 	{"earliest", FLUSS_STARTUP_EARLIEST},
 	{"latest", FLUSS_STARTUP_LATEST},
@@ -175,6 +183,7 @@ static const FlussOption options_table[] = {
 	{"database_name", ON_BOTH, TYPE_NAME, 0, NULL, FIELD(database_name)},
 	{"table_name", ON_TABLE, TYPE_NAME, 0, NULL, FIELD(table_name)},
 	{"scan_mode", ON_TABLE, TYPE_CHOICE, 0, scan_modes, FIELD(scan_mode)},
+	{"kv_scan", ON_TABLE, TYPE_CHOICE, 0, kv_scans, FIELD(kv_scan)},
 	{"scan_startup_mode", ON_TABLE, TYPE_CHOICE, 0, startup_modes, FIELD(scan_startup_mode)},
 	{"scan_startup_timestamp", ON_TABLE, TYPE_TIMESTAMP, 0, NULL, FIELD(scan_startup_timestamp_ms)},
 

@@ -521,10 +521,11 @@ add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 {
 	List	   *key = match_whole_key(state->rel, baserel->relid,
 									  baserel->baserestrictinfo);
+	FlussScanKind kind = FlussStateScanKind(state->rel);
 	FlussCost	cost;
 
-	FlussCostLimitScan(state->rel, state->table_rows, &cost);
-	add_scan_path(root, baserel, FLUSS_SCAN_LIMIT, baserel->rows,
+	FlussCostStateScan(state->rel, kind, state->table_rows, &cost);
+	add_scan_path(root, baserel, kind, baserel->rows,
 				  state->table_rows, &cost, baserel->lateral_relids);
 	if (key != NIL)
 	{

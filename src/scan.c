@@ -237,7 +237,8 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	check_plan(state);
 	check_offered(state);
 	if (state->kind == FLUSS_SCAN_UNKNOWN)
-		state->kind = FlussReadsState(state->rel) ? FLUSS_SCAN_LIMIT :
+		state->kind = FlussReadsState(state->rel) ?
+			FlussStateScanKind(state->rel) :
 			FlussIsKeyed(state->rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
 	bind_columns(state);
 	for (int i = 0; i < state->nkeys; i++)
@@ -277,7 +278,7 @@ start_scan(ForeignScanState *node, FlussScanState *state)
 		case FLUSS_SCAN_HANDED:
 			break;
 		default:
-			FlussLimitScanStart(node, state);
+			FlussStateScanStart(node, state);
 			break;
 	}
 }
@@ -401,7 +402,7 @@ next_row(ForeignScanState *node, FlussScanState *state, TupleTableSlot *slot)
 		case FLUSS_SCAN_HANDED:
 			return FlussHandedNext(state, slot);
 		default:
-			return FlussLimitScanNext(state, slot);
+			return FlussStateScanNext(state, slot);
 	}
 }
 

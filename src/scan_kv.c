@@ -1,7 +1,7 @@
 /*
  * scan_kv.c
- *	  Scans of a primary key table: lookups by the whole key, and whole reads
- *	  by limit scan.  Both give current state; nothing is pinned.
+ *	  Lookups in a primary key table by the whole key: current state, nothing
+ *	  is pinned.
  */
 #include "fluss_fdw.h"
 
@@ -223,63 +223,5 @@ FlussHandedNext(FlussScanState *state, TupleTableSlot *slot)
 	place.partition_id = fluss_lookup_partition(lookup, at);
 	place.bucket = fluss_lookup_bucket(lookup, at);
 	FlussFillRow(state, slot, place);
-	return true;
-}
-
-/* ------------------------------------------------------------ whole reads */
-
-static void
-close_kvscan(void *scan)
-{
-	fluss_kvscan_close(scan);
-}
-
-void
-FlussLimitScanStart(ForeignScanState *node, FlussScanState *state)
-{
-	FlussRelation *rel = state->rel;
-	fluss_kvscan_options options = {0};
-	MemoryContext old;
-	fluss_bucket_ref *buckets;
-	fluss_host	host;
-	fluss_error err;
-
-	if (!FlussEvaluateRanges(node, state))
-	{
-		state->done = true;
-		return;
-	}
-	old = MemoryContextSwitchTo(state->rescan_context);
-	buckets = FlussChooseBuckets(state, &options.nbuckets);
-	options.buckets = buckets;
-	options.columns = state->columns;
-	options.ncolumns = state->ncolumns;
-	options.max_rows_per_bucket = rel->options->limit_scan_max_rows;
-	options.max_buffered_bytes = fluss_max_buffered_bytes();
-
-	host = FlussHost(state->rescan_context);
-	fluss_error_init(&err);
-	FlussCloseOnReset(state->rescan_context, close_kvscan,
-					  (void **) &state->kvscan);
-	FLUSS_CALL(fluss_kvscan_open(rel->conn->client, &host, rel->table,
-								 &options, &state->kvscan, &err),
-			   err, state->relname);
-	MemoryContextSwitchTo(old);
-}
-
-bool
-FlussLimitScanNext(FlussScanState *state, TupleTableSlot *slot)
-{
-	bool		end;
-	fluss_bucket_ref bucket;
-	fluss_error err;
-
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_kvscan_next(state->kvscan, &end, &bucket, state->values,
-								 &err),
-			   err, NULL);
-	if (end)
-		return false;
-	FlussFillRow(state, slot, bucket);
 	return true;
 }

@@ -25,7 +25,7 @@ typedef struct fluss_api_info
 	fluss_role	role;
 } fluss_api_info;
 
-#define FLUSS_NAPIS		26
+#define FLUSS_NAPIS		31
 
 extern const fluss_api_info fluss_apis[FLUSS_NAPIS];
 

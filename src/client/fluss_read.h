@@ -18,6 +18,8 @@ typedef enum fluss_request_kind
 	FLUSS_REQUEST_LOOKUP,
 	FLUSS_REQUEST_PREFIX_LOOKUP,
 	FLUSS_REQUEST_LIMIT_SCAN,
+	FLUSS_REQUEST_SCAN,			/* SCAN_KV */
+	FLUSS_REQUEST_SNAPSHOT,		/* all about KV snapshots */
 	FLUSS_REQUEST_STATS,
 	FLUSS_REQUEST_PRODUCE,
 	FLUSS_REQUEST_PUT,
@@ -242,15 +244,51 @@ typedef struct fluss_bucket_ref
 	int32_t		bucket;
 } fluss_bucket_ref;
 
+/*
+ * How a bucket's rows are read.  A limit scan keeps the bucket's writers
+ * waiting, and has no paging.  A snapshot read merges the newest KV snapshot
+ * with the changelog after it, up to the pinned end.  A server scan is paged,
+ * and offered by Fluss 1.0 and later.
+ */
+typedef enum fluss_kvscan_mode
+{
+	FLUSS_KVSCAN_AUTO,			/* limit scans, until a bucket has more rows than
+								 * allowed; then as _WHOLE */
+	FLUSS_KVSCAN_WHOLE,			/* server scans where offered, else snapshots */
+	FLUSS_KVSCAN_LIMIT,
+	FLUSS_KVSCAN_SNAPSHOT,
+	FLUSS_KVSCAN_SERVER
+} fluss_kvscan_mode;
+
+/* What snapshot reads need. */
+typedef struct fluss_snapshot_options
+{
+	const char *program;		/* path of the helper program, or NULL */
+	const char *folder;			/* to be made, used and removed again */
+	int64_t		max_disk_bytes; /* of a bucket's snapshot; 0: no limit */
+	/* fetches of the changelog, as in fluss_scan_options */
+	int64_t		fetch_max_bytes;
+	int64_t		fetch_max_bytes_for_bucket;
+	int			fetch_inflight;
+	bool		check_crc;
+} fluss_snapshot_options;
+
 typedef struct fluss_kvscan_options
 {
 	const int32_t *columns;
 	int			ncolumns;
+	fluss_kvscan_mode mode;
 	const fluss_bucket_ref *buckets;	/* NULL: all of an unpartitioned table */
 	int			nbuckets;
 	int64_t		max_rows_per_bucket;	/* more: FLUSS_TOO_MANY_ROWS */
 	int64_t		row_limit;		/* ends after so many rows; 0: all */
 	int64_t		max_buffered_bytes;
+	fluss_snapshot_options snapshot;
+	/*
+	 * Pinned ends to share, or NULL.  What a snapshot read or a server scan
+	 * gives of a bucket is its state at or after its end.
+	 */
+	fluss_ends *ends;
 } fluss_kvscan_options;
 
 typedef struct fluss_kvscan fluss_kvscan;
@@ -269,6 +307,16 @@ FLUSS_MUST_CHECK fluss_status fluss_kvscan_next(fluss_kvscan *scan, bool *end,
 												fluss_bucket_ref *bucket,
 												fluss_value *values,
 												fluss_error *err);
+/* What buckets were read by otherwise than limit scan so far, if any were. */
+typedef enum fluss_kvscan_used
+{
+	FLUSS_USED_LIMIT,
+	FLUSS_USED_SNAPSHOT,
+	FLUSS_USED_SERVER
+} fluss_kvscan_used;
+fluss_kvscan_used fluss_kvscan_used_mode(const fluss_kvscan *scan);
+/* Whether a server that the client is connected to offers server scans. */
+bool fluss_client_offers_server_scans(fluss_client *client);
 const fluss_counters *fluss_kvscan_counters(const fluss_kvscan *scan);
 void fluss_kvscan_close(fluss_kvscan *scan);
 

@@ -1,14 +1,16 @@
 /*
  * kvscan.c
- *	  Whole reads of a primary key table by limit scan, bucket after bucket.
+ *	  Whole reads of a primary key table, bucket after bucket.
  *
  * A limit scan has no paging: one answer holds a bucket's rows or there are
  * too many.  Two answers take turns: while one is read, the request for the
- * next bucket is under way.  After an error a scan can only be closed.
+ * next bucket is under way.  The other ways to read a bucket are in files of
+ * their own; which one is taken can change from one bucket to the next, never
+ * within one.  After an error a scan can only be closed.
  */
 #include "batch.h"
 #include "error.h"
-#include "project.h"
+#include "kvscan.h"
 #include "retry.h"
 #include "rpc.h"
 
@@ -23,12 +25,21 @@ typedef enum kvscan_stage
 	KVSCAN_READING				/* rows holds what is left of the answer */
 } kvscan_stage;
 
+/* How a bucket is being read that is not read by limit scan. */
+typedef enum kvscan_way
+{
+	WAY_NONE,					/* there is none */
+	WAY_SNAPSHOT,
+	WAY_SERVER
+} kvscan_way;
+
 typedef struct kvscan_read
 {
 	kvscan_stage stage;
 	fluss_arena arena;			/* the answer's records */
 	fluss_request *request;		/* while in flight */
 	int64_t		sent_ms;
+	int			index;			/* in the list of buckets */
 	fluss_bucket_ref at;
 	int64_t		limit;
 	fluss_retry retry;
@@ -53,6 +64,16 @@ struct fluss_kvscan
 	int64_t		given;			/* rows */
 	int64_t		entered_ms;		/* when the caller came to wait */
 	fluss_buf	body;
+
+	/* buckets that are not read by limit scan */
+	fluss_kvscan_mode mode;		/* of the buckets to come */
+	fluss_kvscan_used used;
+	fluss_kvscan_env env;
+	fluss_ends *own_ends;
+	fluss_snapshot_read *snapshot;
+	fluss_server_scan *server;
+	kvscan_way	way;			/* of the bucket being read */
+	fluss_bucket_ref at;		/* that bucket */
 };
 
 /* ---- opening, closing */
@@ -110,6 +131,23 @@ choose_buckets(fluss_kvscan *scan, const fluss_kvscan_options *options,
 	return FLUSS_OK;
 }
 
+static fluss_status
+prepare_ends(fluss_kvscan *scan, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	if (scan->options.ends == NULL)
+		status = fluss_ends_open(&scan->host, &scan->own_ends, err);
+	scan->mode = scan->options.mode;
+	scan->env = (fluss_kvscan_env) {
+		.client = scan->client, .host = &scan->host, .table = scan->table,
+		.options = &scan->options, .arena = &scan->arena,
+		.projector = &scan->projector, .counters = &scan->counters,
+		.ends = scan->options.ends != NULL ? scan->options.ends : scan->own_ends
+	};
+	return status;
+}
+
 fluss_status
 fluss_kvscan_open(fluss_client *client, const fluss_host *host,
 				  fluss_table *table, const fluss_kvscan_options *options,
@@ -142,6 +180,8 @@ fluss_kvscan_open(fluss_client *client, const fluss_host *host,
 								  options->ncolumns, err);
 	if (status == FLUSS_OK)
 		status = choose_buckets(result, options, err);
+	if (status == FLUSS_OK)
+		status = prepare_ends(result, err);
 	if (status != FLUSS_OK)
 	{
 		fluss_kvscan_close(result);
@@ -165,6 +205,9 @@ fluss_kvscan_close(fluss_kvscan *scan)
 			fluss_request_free(scan->reads[i].request);
 		fluss_arena_free(&scan->reads[i].arena);
 	}
+	fluss_snapshot_read_close(scan->snapshot);
+	fluss_server_scan_close(scan->server);
+	fluss_ends_close(scan->own_ends);
 	fluss_buf_free(&scan->body);
 	fluss_table_release(scan->table);
 	host = scan->host;
@@ -177,6 +220,12 @@ const fluss_counters *
 fluss_kvscan_counters(const fluss_kvscan *scan)
 {
 	return &scan->counters;
+}
+
+fluss_kvscan_used
+fluss_kvscan_used_mode(const fluss_kvscan *scan)
+{
+	return scan->used;
 }
 
 /* ---- asking */
@@ -255,6 +304,7 @@ begin_bucket(fluss_kvscan *scan, kvscan_read *read)
 	if (read->stage != KVSCAN_IDLE || scan->next_bucket == scan->nbuckets)
 		return;
 	read->stage = KVSCAN_ASKING;
+	read->index = scan->next_bucket;
 	read->at = scan->buckets[scan->next_bucket++];
 	read->limit = bucket_limit(scan);
 	fluss_retry_clear(&read->retry);
@@ -445,21 +495,16 @@ find_rows(fluss_kvscan *scan, bool *end, fluss_error *err)
 	return status;
 }
 
-fluss_status
-fluss_kvscan_next(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
-				  fluss_value *values, fluss_error *err)
+static fluss_status
+next_limited(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
+			 fluss_value *values, fluss_error *err)
 {
 	kvscan_read *read;
 	const uint8_t *row;
 	size_t		size;
 	int32_t		schema_id;
-	fluss_status status;
+	fluss_status status = find_rows(scan, end, err);
 
-	*end = scan->options.row_limit > 0 &&
-		scan->given >= scan->options.row_limit;
-	if (*end)
-		return FLUSS_OK;
-	status = find_rows(scan, end, err);
 	if (status != FLUSS_OK || *end)
 		return status;
 	read = &scan->reads[scan->current];
@@ -473,9 +518,143 @@ fluss_kvscan_next(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
 	if (status == FLUSS_OK)
 		status = fluss_projector_row(&scan->projector, schema_id, row, size,
 									 values, err);
+	*bucket = read->at;
+	return status;
+}
+
+/* ---- the other ways */
+
+/*
+ * The bucket whose rows are too many, and all after it, are read another way:
+ * they are likely to have as many.
+ */
+static void
+give_up_limits(fluss_kvscan *scan)
+{
+	scan->next_bucket = scan->reads[scan->current].index;
+	for (int i = 0; i < 2; i++)
+	{
+		kvscan_read *read = &scan->reads[i];
+
+		if (read->request != NULL)
+			fluss_request_free(read->request);
+		read->request = NULL;
+		read->stage = KVSCAN_IDLE;
+		fluss_arena_reset(&read->arena);
+	}
+	scan->mode = FLUSS_KVSCAN_WHOLE;
+}
+
+static fluss_status
+begin_server(fluss_kvscan *scan, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	if (scan->server == NULL)
+		status = fluss_server_scan_open(&scan->env, &scan->server, err);
+	if (status == FLUSS_OK)
+		status = fluss_server_scan_begin(scan->server, &scan->at, err);
 	if (status != FLUSS_OK)
 		return status;
-	*bucket = read->at;
+	scan->way = WAY_SERVER;
+	scan->used = FLUSS_USED_SERVER;
+	return FLUSS_OK;
+}
+
+static fluss_status
+begin_snapshot(fluss_kvscan *scan, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	if (scan->snapshot == NULL)
+		status = fluss_snapshot_read_open(&scan->env, &scan->snapshot, err);
+	if (status == FLUSS_OK)
+		status = fluss_snapshot_read_begin(scan->snapshot, &scan->at, err);
+	if (status != FLUSS_OK)
+		return status;
+	scan->way = WAY_SNAPSHOT;
+	scan->used = FLUSS_USED_SNAPSHOT;
+	return FLUSS_OK;
+}
+
+/* Server scans where they are offered, unless another way is prescribed. */
+static fluss_status
+begin_whole(fluss_kvscan *scan, fluss_error *err)
+{
+	fluss_status status = FLUSS_UNSUPPORTED;
+
+	scan->at = scan->buckets[scan->next_bucket++];
+	if (scan->mode != FLUSS_KVSCAN_SNAPSHOT)
+		status = begin_server(scan, err);
+	if (scan->mode == FLUSS_KVSCAN_SERVER || status != FLUSS_UNSUPPORTED)
+		return status;
+	scan->mode = FLUSS_KVSCAN_SNAPSHOT;
+	return begin_snapshot(scan, err);
+}
+
+static fluss_status
+next_whole(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
+		   fluss_value *values, fluss_error *err)
+{
+	for (;;)
+	{
+		bool		bucket_end = false;
+		fluss_status status = FLUSS_OK;
+
+		if (scan->way == WAY_NONE)
+		{
+			*end = scan->next_bucket == scan->nbuckets;
+			if (*end)
+				return FLUSS_OK;
+			status = begin_whole(scan, err);
+		}
+		if (status == FLUSS_OK && scan->way == WAY_SERVER)
+			status = fluss_server_scan_next(scan->server, &bucket_end, values,
+											err);
+		else if (status == FLUSS_OK)
+			status = fluss_snapshot_read_next(scan->snapshot, &bucket_end,
+											  values, err);
+		if (status != FLUSS_OK || !bucket_end)
+		{
+			*bucket = scan->at;
+			return status;
+		}
+		scan->way = WAY_NONE;
+	}
+}
+
+/* Too many rows, or too large ones, for one answer. */
+static bool
+is_too_much(const fluss_kvscan *scan, fluss_status status)
+{
+	return scan->mode == FLUSS_KVSCAN_AUTO &&
+		(status == FLUSS_TOO_MANY_ROWS || status == FLUSS_MEMORY_CAP) &&
+		scan->reads[scan->current].stage == KVSCAN_ASKING;
+}
+
+fluss_status
+fluss_kvscan_next(fluss_kvscan *scan, bool *end, fluss_bucket_ref *bucket,
+				  fluss_value *values, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	*end = scan->options.row_limit > 0 &&
+		scan->given >= scan->options.row_limit;
+	if (*end)
+		return FLUSS_OK;
+	if (scan->mode == FLUSS_KVSCAN_AUTO || scan->mode == FLUSS_KVSCAN_LIMIT)
+	{
+		status = next_limited(scan, end, bucket, values, err);
+		if (is_too_much(scan, status))
+		{
+			give_up_limits(scan);
+			status = FLUSS_OK;
+		}
+	}
+	if (scan->mode != FLUSS_KVSCAN_AUTO && scan->mode != FLUSS_KVSCAN_LIMIT)
+		status = next_whole(scan, end, bucket, values, err);
+	if (status != FLUSS_OK || *end)
+		return status;
 	if (++scan->given % PUMP_ROWS == 0)
 		fluss_cluster_pump(scan->client);
 	return FLUSS_OK;

@@ -467,3 +467,18 @@ fluss_client_nodes(fluss_client *client, const fluss_node **nodes, int *nnodes,
 	*nnodes = metadata.nnodes;
 	return FLUSS_OK;
 }
+
+/* ---- what servers offer */
+
+bool
+fluss_client_offers_server_scans(fluss_client *client)
+{
+	int			api = fluss_api_index(FLUSS_API_SCAN_KV);
+
+	for (const fluss_conn *conn = client->conns; conn != NULL; conn = conn->next)
+	{
+		if (conn->state == FLUSS_CONN_READY && conn->versions[api] >= 0)
+			return true;
+	}
+	return false;
+}

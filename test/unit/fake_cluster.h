@@ -850,6 +850,31 @@ fluss_cluster_pump(fluss_client *client)
 {
 }
 
+fluss_status __attribute__((unused))
+fluss_request_call(fluss_client *client, int32_t node, fluss_api api,
+				   const uint8_t *body, size_t size, int64_t deadline_ms,
+				   int64_t *counter, fluss_request **answer, fluss_error *err)
+{
+	fluss_status status;
+
+	(*counter)++;
+	status = fluss_request_start(client, node, api, body, size, deadline_ms,
+								 answer, err);
+	while (status == FLUSS_OK && (*answer)->state == FLUSS_REQUEST_PENDING)
+		status = fluss_cluster_poll(client, deadline_ms, err);
+	if (status == FLUSS_OK && (*answer)->state == FLUSS_REQUEST_FAILED)
+	{
+		*err = (*answer)->error;
+		status = err->status;
+	}
+	if (status != FLUSS_OK && *answer != NULL)
+	{
+		fluss_request_free(*answer);
+		*answer = NULL;
+	}
+	return status;
+}
+
 fluss_status
 fluss_cluster_sleep(fluss_client *client, int64_t ms, fluss_error *err)
 {

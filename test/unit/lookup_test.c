@@ -21,7 +21,8 @@ set_up(void **unused)
 		.max_inflight_requests = 3, .max_buffered_bytes = 1 << 24
 	};
 	scan_options = (fluss_kvscan_options) {
-		.columns = columns, .ncolumns = 2, .max_rows_per_bucket = 100,
+		.columns = columns, .ncolumns = 2, .mode = FLUSS_KVSCAN_LIMIT,
+		.max_rows_per_bucket = 100,
 		.max_buffered_bytes = 1 << 24
 	};
 	return 0;

@@ -1,0 +1,509 @@
+/*
+ * snapshot_files.c
+ *	  The newest KV snapshot of a bucket, as files in a local folder.
+ *
+ * A cluster keeps the newest snapshots of a bucket only, so one that is being
+ * copied is leased.  The lease is dropped as soon as the copy is complete or
+ * has failed; that request is sent without waiting for its answer, as an
+ * interrupted scan must not wait.  A lease whose drop was lost expires.
+ *
+ * A snapshot may be gone before it is leased: then there is a newer one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "remote.h"
+#include "retry.h"
+#include "rpc_snapshot.h"
+#include "snapshot_files.h"
+
+#define LEASE_MS		((int64_t) 10 * 60 * 1000)
+#define RENEW_MS		(LEASE_MS / 4)
+#define COPY_BYTES		((size_t) 1024 * 1024)
+#define MAX_TRIES		4
+#define LONG_WAIT_MS	60000
+#define MAX_DEPTH		3
+#define MAX_PATH		1024
+
+#define CODE_KV_SNAPSHOT_NOT_EXIST	41
+
+typedef struct lease
+{
+	char		id[40];
+	int64_t		snapshot_id;
+	bool		asked;			/* it may be there */
+	int64_t		since_ms;
+} lease;
+
+/* ---- requests */
+
+static fluss_status
+call(const fluss_snapshot_source *source, int32_t node, fluss_api api,
+	 const fluss_buf *body, fluss_request **answer, fluss_error *err)
+{
+	return fluss_request_call(source->client, node, api, body->data,
+							  body->size, fluss_client_deadline(source->client),
+							  &source->counters->requests[FLUSS_REQUEST_SNAPSHOT],
+							  answer, err);
+}
+
+static fluss_status
+find_latest(const fluss_snapshot_source *source, fluss_arena *arena,
+			fluss_snapshot_id *snapshot, fluss_error *err)
+{
+	fluss_table *table = source->table;
+	fluss_request *answer = NULL;
+	int64_t		table_id = table->table_id;
+	fluss_buf	body;
+	fluss_status status;
+
+	fluss_buf_init(&body, source->host);
+	status = fluss_rpc_encode_latest_snapshots(table->database, table->name,
+											   source->partition_name, &body,
+											   err);
+	if (status == FLUSS_OK)
+		status = call(source, FLUSS_NODE_ANY_TABLET,
+					  FLUSS_API_GET_LATEST_KV_SNAPSHOTS, &body, &answer, err);
+	fluss_buf_free(&body);
+	if (status != FLUSS_OK)
+		return status;
+	status = fluss_rpc_decode_latest_snapshots(arena,
+											   fluss_request_answer(answer),
+											   source->at.bucket, &table_id,
+											   snapshot, err);
+	fluss_request_free(answer);
+	if (status == FLUSS_OK && table_id != table->table_id)
+	{
+		fluss_fail(err, FLUSS_TABLE_CHANGED,
+				   "Fluss table \"%s\" in database \"%s\" was made again",
+				   table->name, table->database);
+		fluss_error_detail(err, "Its id was %lld and is %lld now.",
+						   (long long) table->table_id, (long long) table_id);
+		return err->status;
+	}
+	return status;
+}
+
+static fluss_status
+list_files(const fluss_snapshot_source *source, fluss_arena *arena,
+		   const fluss_snapshot_id *snapshot, fluss_snapshot_file **files,
+		   int *nfiles, fluss_error *err)
+{
+	fluss_request *answer = NULL;
+	int64_t		log_offset = snapshot->log_offset;
+	fluss_buf	body;
+	fluss_status status;
+
+	fluss_buf_init(&body, source->host);
+	status = fluss_rpc_encode_snapshot_files(source->table->table_id,
+											 &source->at,
+											 snapshot->snapshot_id, &body, err);
+	if (status == FLUSS_OK)
+		status = call(source, FLUSS_NODE_ANY_TABLET,
+					  FLUSS_API_GET_KV_SNAPSHOT_METADATA, &body, &answer, err);
+	fluss_buf_free(&body);
+	if (status != FLUSS_OK)
+		return status;
+	status = fluss_rpc_decode_snapshot_files(arena,
+											 fluss_request_answer(answer),
+											 &log_offset, files, nfiles, err);
+	fluss_request_free(answer);
+	if (status == FLUSS_OK && log_offset != snapshot->log_offset)
+		return fluss_fail(err, FLUSS_MALFORMED,
+						  "KV snapshot %lld of bucket %d is said to end at offset %lld and at %lld",
+						  (long long) snapshot->snapshot_id,
+						  (int) source->at.bucket,
+						  (long long) snapshot->log_offset,
+						  (long long) log_offset);
+	return status;
+}
+
+/* ---- the lease */
+
+static fluss_status
+name_lease(lease *l, fluss_error *err)
+{
+	uint8_t		b[16];
+
+	if (getrandom(b, sizeof(b), 0) != (ssize_t) sizeof(b))
+		return fluss_fail(err, FLUSS_SEND_FAILED,
+						  "could not get random bytes: %s", strerror(errno));
+	snprintf(l->id, sizeof(l->id),
+			 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			 b[0], b[1], b[2], b[3], b[4], b[5], (b[6] & 0x0f) | 0x40, b[7],
+			 (b[8] & 0x3f) | 0x80, b[9], b[10], b[11], b[12], b[13], b[14],
+			 b[15]);
+	return FLUSS_OK;
+}
+
+/* Takes the lease, or takes it anew. */
+static fluss_status
+acquire(const fluss_snapshot_source *source, lease *l, bool *available,
+		fluss_error *err)
+{
+	fluss_request *answer = NULL;
+	fluss_arena arena;
+	fluss_buf	body;
+	fluss_status status;
+
+	*available = true;
+	l->since_ms = source->host->now_ms(source->host->arg);
+	fluss_buf_init(&body, source->host);
+	status = fluss_rpc_encode_acquire_lease(l->id, LEASE_MS,
+											source->table->table_id,
+											&source->at, l->snapshot_id, &body,
+											err);
+	if (status == FLUSS_OK)
+	{
+		l->asked = true;
+		status = call(source, FLUSS_NODE_COORDINATOR,
+					  FLUSS_API_ACQUIRE_KV_SNAPSHOT_LEASE, &body, &answer, err);
+	}
+	fluss_buf_free(&body);
+	if (status == FLUSS_UNSUPPORTED)
+	{
+		/* a server without leases: the copy may have to begin again */
+		l->asked = false;
+		return FLUSS_OK;
+	}
+	if (status != FLUSS_OK)
+		return status;
+	fluss_arena_init(&arena, source->host);
+	status = fluss_rpc_decode_acquire_lease(&arena,
+											fluss_request_answer(answer),
+											available, err);
+	fluss_arena_free(&arena);
+	fluss_request_free(answer);
+	return status;
+}
+
+static void
+drop(const fluss_snapshot_source *source, lease *l)
+{
+	fluss_request *request = NULL;
+	fluss_buf	body;
+	fluss_error ignored;
+
+	if (!l->asked)
+		return;
+	l->asked = false;
+	fluss_buf_init(&body, source->host);
+	if (fluss_rpc_encode_drop_lease(l->id, &body, &ignored) == FLUSS_OK &&
+		fluss_request_start(source->client, FLUSS_NODE_COORDINATOR,
+							FLUSS_API_DROP_KV_SNAPSHOT_LEASE, body.data,
+							body.size, fluss_client_deadline(source->client),
+							&request, &ignored) == FLUSS_OK)
+	{
+		source->counters->requests[FLUSS_REQUEST_SNAPSHOT]++;
+		fluss_cluster_pump(source->client);
+		fluss_request_free(request);
+	}
+	fluss_buf_free(&body);
+}
+
+/* ---- files */
+
+static fluss_status
+fail_file(const char *what, const char *path, int error, fluss_error *err)
+{
+	fluss_fail(err, FLUSS_SEND_FAILED, "could not %s \"%.150s\": %s", what,
+			   path, strerror(error));
+	return err->status;
+}
+
+static void
+remove_below(int parent, const char *name, int depth)
+{
+	int			fd = openat(parent, name,
+							O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR		   *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (dir == NULL)
+	{
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)) != NULL)
+	{
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (unlinkat(fd, entry->d_name, 0) != 0 && depth < MAX_DEPTH)
+			remove_below(fd, entry->d_name, depth + 1);
+	}
+	closedir(dir);
+	(void) unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void
+fluss_snapshot_remove(const char *folder)
+{
+	remove_below(AT_FDCWD, folder, 0);
+}
+
+/* Up to size bytes at offset; fewer only where the file ends. */
+static fluss_status
+read_part(const fluss_snapshot_source *source, const char *path,
+		  int64_t offset, uint8_t *buffer, size_t size, size_t *count,
+		  fluss_error *err)
+{
+	fluss_remote_read *read;
+	fluss_status status;
+
+	status = fluss_remote_start(source->client, path, offset, buffer, size,
+								&read, err);
+	if (status != FLUSS_OK)
+		return status;
+	while (status == FLUSS_OK &&
+		   fluss_remote_state_of(read) == FLUSS_REQUEST_PENDING)
+		status = fluss_cluster_poll(source->client,
+									source->host->now_ms(source->host->arg) +
+									LONG_WAIT_MS, err);
+	if (status == FLUSS_OK &&
+		fluss_remote_state_of(read) == FLUSS_REQUEST_FAILED)
+	{
+		*err = *fluss_remote_error(read);
+		status = err->status;
+	}
+	*count = fluss_remote_size(read);
+	fluss_remote_free(read);
+	return status;
+}
+
+/* The same, again and again while the network is to blame. */
+static fluss_status
+read_part_retried(const fluss_snapshot_source *source, const char *path,
+				  int64_t offset, uint8_t *buffer, size_t size,
+				  size_t *count, fluss_error *err)
+{
+	fluss_retry retry;
+
+	fluss_retry_clear(&retry);
+	for (;;)
+	{
+		fluss_error cause;
+		int64_t		now;
+		fluss_status status;
+
+		status = read_part(source, path, offset, buffer, size, count, &cause);
+		if (status == FLUSS_OK)
+			return status;
+		if (!fluss_status_is_network(status))
+		{
+			*err = cause;
+			return status;
+		}
+		status = fluss_retry_pause(&retry, source->client, &cause, err);
+		now = source->host->now_ms(source->host->arg);
+		if (status == FLUSS_OK)
+			status = fluss_cluster_sleep(source->client,
+										 retry.next_ms > now ?
+										 retry.next_ms - now : 0, err);
+		if (status != FLUSS_OK)
+			return status;
+	}
+}
+
+static fluss_status
+write_all(int fd, const uint8_t *data, size_t size, const char *path,
+		  fluss_error *err)
+{
+	while (size > 0)
+	{
+		ssize_t		n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return fail_file("write to", path, n == 0 ? ENOSPC : errno, err);
+		data += n;
+		size -= (size_t) n;
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+check_disk(const fluss_snapshot_source *source, int64_t copied,
+		   fluss_error *err)
+{
+	if (source->max_disk_bytes == 0 || copied <= source->max_disk_bytes)
+		return FLUSS_OK;
+	fluss_fail(err, FLUSS_MEMORY_CAP,
+			   "the KV snapshot of bucket %d of table \"%s.%s\" takes more than the %lld bytes of disk allowed",
+			   (int) source->at.bucket, source->table->database,
+			   source->table->name, (long long) source->max_disk_bytes);
+	fluss_error_hint(err, "Raise temp_file_limit.");
+	return err->status;
+}
+
+typedef struct copy
+{
+	const fluss_snapshot_source *source;
+	lease	   *lease;
+	uint8_t    *buffer;
+	int64_t		copied;			/* bytes, of all files */
+} copy;
+
+static fluss_status
+copy_bytes(copy *c, const char *remote_path, int fd, const char *path,
+		   fluss_error *err)
+{
+	const fluss_snapshot_source *source = c->source;
+	int64_t		offset = 0;
+	size_t		count = COPY_BYTES;
+
+	while (count == COPY_BYTES)
+	{
+		bool		available;
+		fluss_status status;
+
+		if (source->host->now_ms(source->host->arg) - c->lease->since_ms >
+			RENEW_MS)
+		{
+			status = acquire(source, c->lease, &available, err);
+			if (status != FLUSS_OK)
+				return status;
+		}
+		status = read_part_retried(source, remote_path, offset, c->buffer,
+								   COPY_BYTES, &count, err);
+		if (status == FLUSS_OK)
+			status = write_all(fd, c->buffer, count, path, err);
+		if (status != FLUSS_OK)
+			return status;
+		offset += (int64_t) count;
+		c->copied += (int64_t) count;
+		source->counters->bytes += (int64_t) count;
+		status = check_disk(source, c->copied, err);
+		/* an interrupt counts, too, when nothing has to be waited for */
+		if (status == FLUSS_OK &&
+			source->host->wait(source->host->arg, NULL, 0, 0) ==
+			FLUSS_WAIT_INTERRUPTED)
+			status = fluss_fail(err, FLUSS_INTERRUPTED, "interrupted");
+		if (status != FLUSS_OK)
+			return status;
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+copy_file(copy *c, const fluss_snapshot_file *file, fluss_error *err)
+{
+	char		path[MAX_PATH];
+	int			fd;
+	fluss_status status;
+
+	if (snprintf(path, sizeof(path), "%s/%s", c->source->folder, file->name) >=
+		(int) sizeof(path))
+		return fail_file("create file", file->name, ENAMETOOLONG, err);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail_file("create file", path, errno, err);
+	status = copy_bytes(c, file->remote_path, fd, path, err);
+	if (close(fd) != 0 && status == FLUSS_OK)
+		status = fail_file("write to", path, errno, err);
+	return status;
+}
+
+static fluss_status
+copy_files(const fluss_snapshot_source *source, lease *l,
+		   const fluss_snapshot_file *files, int nfiles, fluss_error *err)
+{
+	copy		c = {.source = source, .lease = l};
+	fluss_status status = FLUSS_OK;
+
+	c.buffer = source->host->alloc(source->host->arg, COPY_BYTES);
+	if (c.buffer == NULL)
+		return fluss_fail_memory(err);
+	for (int i = 0; i < nfiles && status == FLUSS_OK; i++)
+		status = copy_file(&c, &files[i], err);
+	source->host->free(source->host->arg, c.buffer);
+	return status;
+}
+
+/* ---- all of it */
+
+static fluss_status
+make_folder(const fluss_snapshot_source *source, fluss_error *err)
+{
+	fluss_snapshot_remove(source->folder);
+	if (mkdir(source->folder, 0700) != 0)
+		return fail_file("create folder", source->folder, errno, err);
+	return FLUSS_OK;
+}
+
+static fluss_status
+copy_snapshot(const fluss_snapshot_source *source, fluss_arena *arena,
+			  const fluss_snapshot_id *snapshot, bool *gone, fluss_error *err)
+{
+	lease		l = {.snapshot_id = snapshot->snapshot_id};
+	fluss_snapshot_file *files;
+	int			nfiles;
+	bool		available;
+	fluss_status status;
+
+	*gone = false;
+	status = name_lease(&l, err);
+	if (status == FLUSS_OK)
+		status = acquire(source, &l, &available, err);
+	if (status == FLUSS_OK && !available)
+		status = fluss_fail(err, FLUSS_DATA_LOST,
+							"KV snapshot %lld of bucket %d of table \"%s.%s\" is gone",
+							(long long) snapshot->snapshot_id,
+							(int) source->at.bucket, source->table->database,
+							source->table->name);
+	if (status == FLUSS_OK)
+		status = list_files(source, arena, snapshot, &files, &nfiles, err);
+	if (status == FLUSS_OK)
+		status = copy_files(source, &l, files, nfiles, err);
+	drop(source, &l);
+	*gone = status == FLUSS_DATA_LOST ||
+		(status == FLUSS_SERVER_ERROR &&
+		 err->server_code == CODE_KV_SNAPSHOT_NOT_EXIST);
+	return status;
+}
+
+fluss_status
+fluss_snapshot_copy(const fluss_snapshot_source *source, bool *exists,
+					int64_t *log_offset, fluss_error *err)
+{
+	int64_t		failed = -1;
+	fluss_error cause;
+
+	for (int attempt = 0;; attempt++)
+	{
+		fluss_snapshot_id snapshot = {.snapshot_id = -1};
+		fluss_arena arena;
+		bool		gone = false;
+		fluss_status status;
+
+		fluss_arena_init(&arena, source->host);
+		status = find_latest(source, &arena, &snapshot, err);
+		if (status == FLUSS_OK)
+			status = make_folder(source, err);
+		*exists = snapshot.snapshot_id >= 0;
+		*log_offset = *exists ? snapshot.log_offset : 0;
+		if (status == FLUSS_OK && *exists)
+		{
+			/* the same one again will fail again */
+			if (snapshot.snapshot_id == failed || attempt == MAX_TRIES)
+			{
+				*err = cause;
+				status = cause.status;
+			}
+			else
+				status = copy_snapshot(source, &arena, &snapshot, &gone, err);
+		}
+		fluss_arena_free(&arena);
+		if (!gone)
+			return status;
+		failed = snapshot.snapshot_id;
+		cause = *err;
+	}
+}
