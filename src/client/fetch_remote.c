@@ -338,6 +338,10 @@ walk_part(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
 		status = check_batch(answer, &batch, err);
 		if (status != FLUSS_OK)
 			return status;
+		/* batches before the offset came only with the index's entry */
+		if (batch.next_offset > part->bucket->fetch_offset)
+			fluss_fetch_stop(part->bucket, batch.base_offset,
+							 batch.commit_timestamp_ms);
 		part->end += batch.total_size;
 		segments->position += (int64_t) batch.total_size;
 		segments->next_offset = batch.next_offset;

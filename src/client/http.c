@@ -32,6 +32,9 @@
 #define ERROR_BODY			1024
 #define RECEIVE_BUFFER		(256L * 1024)
 #define MAX_NAME			256
+/* S3 demands it; not every libcurl adds it by itself. */
+#define EMPTY_BODY_HASH		"x-amz-content-sha256:" \
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 /* A host and port, and where it is. */
 typedef struct http_site http_site;
@@ -474,7 +477,8 @@ set_signature(fluss_http_get *get, const fluss_http_ask *ask)
 		return true;
 	good = curl_easy_setopt(get->easy, CURLOPT_AWS_SIGV4, ask->sigv4) == CURLE_OK &&
 		curl_easy_setopt(get->easy, CURLOPT_USERNAME, ask->access_key) == CURLE_OK &&
-		curl_easy_setopt(get->easy, CURLOPT_PASSWORD, ask->secret_key) == CURLE_OK;
+		curl_easy_setopt(get->easy, CURLOPT_PASSWORD, ask->secret_key) == CURLE_OK &&
+		append_header(get, EMPTY_BODY_HASH);
 	if (!good || ask->session_token == NULL)
 		return good;
 	good = snprintf(header, sizeof(header), "x-amz-security-token:%s",

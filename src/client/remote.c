@@ -148,6 +148,17 @@ start(fluss_remote_read *read, fluss_error *err)
 	return err->status;
 }
 
+static void
+free_read(fluss_remote_read *read)
+{
+	const fluss_host *host = fluss_client_host(read->remote->client);
+
+	if (read->get != NULL)
+		fluss_http_free(read->get);
+	fluss_arena_free(&read->arena);
+	host->free(host->arg, read);
+}
+
 fluss_status
 fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 				   uint8_t *buffer, size_t size, fluss_remote_read **read,
@@ -170,15 +181,16 @@ fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 	};
 	fluss_error_init(&new->error);
 	fluss_arena_init(&new->arena, host);
-	new->next = client->remote->reads;
-	client->remote->reads = new;
 	new->path = fluss_arena_strdup(&new->arena, path);
 	status = new->path == NULL ? fluss_fail_memory(err) : start(new, err);
 	if (status != FLUSS_OK)
 	{
-		fluss_remote_free(new);
+		free_read(new);
 		return status;
 	}
+	/* not before: asking for a token serves what is on the list */
+	new->next = client->remote->reads;
+	client->remote->reads = new;
 	*read = new;
 	return FLUSS_OK;
 }
@@ -204,16 +216,12 @@ fluss_remote_error(const fluss_remote_read *read)
 void
 fluss_remote_free(fluss_remote_read *read)
 {
-	const fluss_host *host = fluss_client_host(read->remote->client);
 	fluss_remote_read **link = &read->remote->reads;
 
 	while (*link != read)
 		link = &(*link)->next;
 	*link = read->next;
-	if (read->get != NULL)
-		fluss_http_free(read->get);
-	fluss_arena_free(&read->arena);
-	host->free(host->arg, read);
+	free_read(read);
 }
 
 /* ---- how a get ended */

@@ -140,18 +140,35 @@ test_remote_many_buckets(void **unused)
 static void
 test_remote_end_is_pinned(void **unused)
 {
+	fluss_range range = {-1, 0, 0, ALL};
 	fluss_ends *ends;
 	fluss_error err;
-	fluss_range range = {-1, 0, 0, ALL};
 
 	make_log(20, 10, 4);
 	fake.buckets[0].high_watermark = 130;
-	assert_fluss_ok(fluss_ends_open(test_host(), &ends, &err), &err);
-	assert_fluss_ok(fluss_ends_pin(ends, -1, 0, 55, &err), &err);
-	assert_int_equal(test_host_live_blocks() > 0, true);
-	fluss_ends_close(ends);
 	assert_rows(scan_bucket(0, ALL), 0, 130);
-	(void) range;
+	assert_fluss_ok(fluss_ends_open(fake_host(), &ends, &err), &err);
+	assert_fluss_ok(fluss_ends_pin(ends, -1, 0, 55, &err), &err);
+	assert_rows(run_scan(&range, 1, ends), 0, 55);
+	fluss_ends_close(ends);
+}
+
+/* A scan with an upper time bound ends in the midst of a segment. */
+static void
+test_remote_stop(void **unused)
+{
+	fluss_range range = {-1, 0, 95, ALL, 0, 1150};
+	scan_result result;
+
+	/* batch n was committed at 1000 + 10 n */
+	make_log(20, 18, 9);
+	result = run_scan(&range, 1, NULL);
+	assert_rows(result, 95, 150);
+	range.stop_ms = 1090;
+	assert_int_equal(run_scan(&range, 1, NULL).rows, 0);
+	range.stop_ms = 0;
+	range.from_ms = 1120;
+	assert_rows(run_scan(&range, 1, NULL), 120, 200);
 }
 
 /* ---- faults */
@@ -341,6 +358,7 @@ main(void)
 		cmocka_unit_test_setup(test_remote_ranges, set_up),
 		cmocka_unit_test_setup(test_remote_many_buckets, set_up),
 		cmocka_unit_test_setup(test_remote_end_is_pinned, set_up),
+		cmocka_unit_test_setup(test_remote_stop, set_up),
 		cmocka_unit_test_setup(test_segment_is_gone, set_up),
 		cmocka_unit_test_setup(test_remote_network, set_up),
 		cmocka_unit_test_setup(test_wrong_files, set_up),

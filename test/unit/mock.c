@@ -149,7 +149,7 @@ mock_failure(const mock_request *request, int code, const char *text)
 
 static const int apis[] = {
 	1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1011, 1012, 1014,
-	1015, 1016, 1017, 1021, 1026, 1033, 1038, 1059, 1099
+	1015, 1016, 1017, 1021, 1025, 1026, 1033, 1038, 1059, 1099
 };
 
 static void
@@ -476,8 +476,8 @@ mock_reset(mock_conn *conn)
 	conn->out_size = 0;
 }
 
-static void
-step_servers(void)
+void
+mock_step(void)
 {
 	for (int i = 0; i < nservers; i++)
 	{
@@ -525,7 +525,7 @@ mock_start(void)
 	server->table_id = MOCK_TABLE_ID;
 	start_listening(server);
 	servers[nservers++] = server;
-	test_host_on_wait(step_servers);
+	test_host_on_wait(mock_step);
 	return server;
 }
 

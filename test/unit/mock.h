@@ -55,6 +55,8 @@ mock_server *mock_start(void);
 /* Listens no longer and resets its connections; start again on the port. */
 void mock_stop(mock_server *server);
 void mock_restart(mock_server *server);
+/* The servers' turn, for a test that has others, too. */
+void mock_step(void);
 /* Ends all servers. */
 void mock_end(void);
 

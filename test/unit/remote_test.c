@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "mock.h"
 #include "remote.h"
 #include "web.h"
 
@@ -422,6 +423,178 @@ test_many_at_once(void **unused)
 	}
 }
 
+/* ---- tokens of the cluster */
+
+static int	tokens_given;
+static int	token_error;
+static const char *token_json;
+
+/* schema, token, expiration_time, addition_info with one key and value */
+static size_t
+put_text(uint8_t *at, int field, const char *text)
+{
+	size_t		size = strlen(text);
+
+	at[0] = (uint8_t) (field << 3 | 2);
+	at[1] = (uint8_t) (size | 0x80);
+	at[2] = (uint8_t) (size >> 7);
+	memcpy(at + 3, text, size);
+	return size + 3;
+}
+
+static bool
+give_token(const mock_request *request)
+{
+	uint8_t		body[1024];
+	uint8_t		info[256];
+	char		json[256];
+	size_t		size;
+	size_t		info_size;
+
+	if (request->api != 1025)
+		return false;
+	tokens_given++;
+	if (token_error != 0)
+	{
+		mock_error(request, token_error, "no token");
+		return true;
+	}
+	snprintf(json, sizeof(json), "{\"version\":1,\"access_key_id\":\"TOKEN%d\","
+			 "\"access_key_secret\":\"SECRET\",\"security_token\":\"session\"}",
+			 tokens_given);
+	size = put_text(body, 1, "s3");
+	size += put_text(body + size, 2, token_json != NULL ? token_json : json);
+	info_size = put_text(info, 1, "fs.s3a.endpoint");
+	info_size += put_text(info + info_size, 2, endpoint);
+	info[info_size] = '\0';
+	body[size++] = 4 << 3 | 2;
+	body[size++] = (uint8_t) info_size;
+	memcpy(body + size, info, info_size);
+	size += info_size;
+	info_size = put_text(info, 1, "fs.s3a.region");
+	info_size += put_text(info + info_size, 2, "mars-1");
+	body[size++] = 4 << 3 | 2;
+	body[size++] = (uint8_t) info_size;
+	memcpy(body + size, info, info_size);
+	mock_answer(request, body, size + info_size);
+	return true;
+}
+
+static void
+step_both(void)
+{
+	mock_step();
+	web_step();
+}
+
+static int
+set_up_tokens(void **state)
+{
+	static char bootstrap[64];
+	mock_server *server;
+
+	set_up(state);
+	server = mock_start();
+	server->handler = give_token;
+	tokens_given = token_error = 0;
+	token_json = NULL;
+	test_host_on_wait(step_both);
+	snprintf(bootstrap, sizeof(bootstrap), "127.0.0.1:%d", server->port);
+	config.bootstrap_servers = bootstrap;
+	config.s3_endpoint = config.s3_region = NULL;
+	config.s3_access_key = config.s3_secret_key = NULL;
+	open_client();
+	return 0;
+}
+
+static int
+tear_down_tokens(void **state)
+{
+	int			left = tear_down(state);
+
+	mock_end();
+	return left;
+}
+
+static void
+test_token(void **unused)
+{
+	assert_part(0, 1000, 1000);
+	assert_part(1000, 1000, 1000);
+	assert_int_equal(tokens_given, 1);
+	assert_non_null(strstr(web->last, "Credential=TOKEN1/"));
+	assert_non_null(strstr(web->last, "/mars-1/s3/"));
+	assert_non_null(strstr(web->last, "x-amz-security-token:"));
+	assert_non_null(strstr(web->last, "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,"));
+	assert_null(strstr(web->last, "SECRET"));
+	/* an expired one is replaced with the next try */
+	web->http_status = 403;
+	web->body = "<Error><Code>ExpiredToken</Code></Error>";
+	assert_get_fails(FLUSS_SEND_FAILED, "ExpiredToken");
+	web->http_status = 0;
+	web->body = NULL;
+	assert_part(0, 1000, 1000);
+	assert_int_equal(tokens_given, 2);
+	assert_non_null(strstr(web->last, "Credential=TOKEN2/"));
+	/* it lives an hour when the cluster does not say */
+	test_host_advance_ms(3599 * 1000);
+	assert_part(0, 1000, 1000);
+	assert_int_equal(tokens_given, 2);
+	test_host_advance_ms(2000);
+	assert_part(0, 1000, 1000);
+	assert_int_equal(tokens_given, 3);
+}
+
+static void
+test_no_token(void **unused)
+{
+	fluss_error err;
+	size_t		size;
+
+	token_error = 30;
+	assert_get_fails(FLUSS_NOT_PERMITTED, "no security token");
+	assert_get_fails(FLUSS_NOT_PERMITTED, "no security token");
+	assert_int_equal(tokens_given, 1);
+	config.s3_access_key = "ACCESS";
+	config.s3_secret_key = "SECRET";
+	config.s3_endpoint = endpoint;
+	open_client();
+	assert_part(0, 100, 100);
+	assert_int_equal(tokens_given, 1);
+	config.s3_access_key = NULL;
+	open_client();
+	token_error = 0;
+	token_json = "{\"access_key_id\":\"a\"}";
+	assert_int_equal(get(OBJECT, 0, 1, &size, &err), FLUSS_MALFORMED);
+	token_json = "not json SECRET";
+	assert_int_equal(get(OBJECT, 0, 1, &size, &err), FLUSS_MALFORMED);
+	assert_null(strstr(err.detail, "SECRET"));
+	token_error = 48;
+	assert_int_equal(get(OBJECT, 0, 1, &size, &err), FLUSS_SERVER_ERROR);
+}
+
+/* While a token is asked for, other reads go on. */
+static void
+test_token_beside_reads(void **unused)
+{
+	fluss_remote_read *first;
+	fluss_remote_read *second;
+	fluss_error err;
+	static uint8_t other[1000];
+
+	assert_fluss_ok(fluss_remote_start(client, OBJECT, 0, buffer, 1000, &first,
+									   &err), &err);
+	test_host_advance_ms(3601 * 1000);
+	assert_fluss_ok(fluss_remote_start(client, OBJECT, 0, other, 1000, &second,
+									   &err), &err);
+	while (fluss_remote_state_of(second) == FLUSS_REQUEST_PENDING)
+		assert_fluss_ok(fluss_cluster_poll(client, INT64_MAX, &err), &err);
+	assert_int_equal(fluss_remote_state_of(second), FLUSS_REQUEST_DONE);
+	assert_int_equal(tokens_given, 2);
+	fluss_remote_free(first);
+	fluss_remote_free(second);
+}
+
 static void
 test_wrong_configuration(void **unused)
 {
@@ -457,6 +630,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_silence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_interrupts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_many_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_token, set_up_tokens, tear_down_tokens),
+		cmocka_unit_test_setup_teardown(test_no_token, set_up_tokens, tear_down_tokens),
+		cmocka_unit_test_setup_teardown(test_token_beside_reads, set_up_tokens, tear_down_tokens),
 		cmocka_unit_test_setup_teardown(test_wrong_configuration, set_up, tear_down)
 	};
 
