@@ -204,11 +204,10 @@ are_plain_constants(FlussScanState *state, List *clauses)
 			!FlussRangeIsConstant(state->rel, state->varno, lfirst(lc)))
 			return false;
 	}
-	return state->plan.partition_attnums == NIL &&
-		state->plan.npartitions < 0;
+	return true;
 }
 
-/* The same places as those of the plan, without asking the cluster. */
+/* Buckets as they are in each partition, without asking the cluster. */
 static FlussIntervals *
 constant_intervals(FlussScanState *state, List *clauses, FlussPlaces *places)
 {
