@@ -180,7 +180,10 @@ fluss_conn_write(fluss_conn *conn)
 			case FLUSS_IO_AGAIN:
 				return;
 			default:
-				lose(conn, strerror(error));
+				/* why the server hung up may stand in what it sent before */
+				fluss_conn_read(conn);
+				if (fluss_conn_is_open(conn))
+					lose(conn, strerror(error));
 				return;
 		}
 	}

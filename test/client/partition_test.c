@@ -493,6 +493,49 @@ test_keyed_table(void **unused)
 	fluss_table_release(table);
 }
 
+/* A row that no frame can carry is refused by the server, once. */
+static void
+test_row_too_large_for_a_frame(void **unused)
+{
+	static const fluss_column large_columns[] = {
+		{.name = "b", .type = {.id = FLUSS_BYTES, .nullable = true}}
+	};
+	const fluss_writer_options options = {
+		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
+		.max_inflight_per_bucket = 5, .max_buffered_bytes = 2000 * MEGABYTE
+	};
+	size_t		size = (size_t) 110 * MEGABYTE;
+	uint64_t	random = 1;
+	uint8_t    *bytes = malloc(size);
+	fluss_table *table = create_table("large", large_columns, 1, 0, NULL,
+									  false);
+	fluss_value row = {.u.bytes = {bytes, size}};
+	fluss_writer *writer;
+	fluss_error err;
+	fluss_status status;
+
+	/* nothing that could be compressed */
+	for (size_t i = 0; i < size; i++)
+	{
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		bytes[i] = (uint8_t) (random >> 24);
+	}
+	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
+									  &options, &writer, &err), &err);
+	status = fluss_writer_write(writer, &row, &err);
+	if (status == FLUSS_OK)
+		status = fluss_writer_flush(writer, &err);
+	assert_int_equal(status, FLUSS_SERVER_ERROR);
+	printf("%s: %s\n", err.message, err.detail);
+	assert_int_equal(fluss_writer_counters(writer)->requests[FLUSS_REQUEST_PRODUCE],
+					 1);
+	fluss_writer_close(writer);
+	fluss_table_release(table);
+	free(bytes);
+}
+
 static int
 tear_down(void **unused)
 {
@@ -510,6 +553,7 @@ main(void)
 		cmocka_unit_test(test_log_table),
 		cmocka_unit_test(test_writing_to_missing_partitions),
 		cmocka_unit_test(test_keyed_table),
+		cmocka_unit_test(test_row_too_large_for_a_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);

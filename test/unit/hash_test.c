@@ -86,6 +86,44 @@ test_empty_key(void **unused)
 	assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_FLUSS, FLUSS_LAKE_ICEBERG, nothing, 0, 7), 0);
 }
 
+/* Leftover bytes taken as unsigned: other buckets from 0x80 on only. */
+static void
+test_buckets_of_fluss_rs(void **unused)
+{
+	static const struct
+	{
+		const char *key;
+		int32_t		java_16;
+		int32_t		rs_16;
+		int32_t		rs_7;
+		int32_t		rs_paimon_16;
+	}			known[] = {
+		{"\x01", 12, 12, 4, 10},
+		{"\x80\x01", 2, 7, 6, 0},
+		{"\xff\xff\x7f", 7, 5, 3, 5},
+		{"\xc3\xa9", 6, 5, 4, 10},
+		{"abcd\xc3\xa9", 15, 0, 0, 7},
+		{"hello", 9, 9, 3, 8}
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		const uint8_t *key = (const uint8_t *) known[i].key;
+		size_t		size = strlen(known[i].key);
+
+		assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_FLUSS,
+										 FLUSS_LAKE_NONE, key, size, 16),
+						 known[i].java_16);
+		assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_RS, FLUSS_LAKE_NONE,
+										 key, size, 16), known[i].rs_16);
+		assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_RS, FLUSS_LAKE_NONE,
+										 key, size, 7), known[i].rs_7);
+		assert_int_equal(fluss_bucket_of(FLUSS_BUCKET_HASH_RS,
+										 FLUSS_LAKE_PAIMON, key, size, 16),
+						 known[i].rs_paimon_16);
+	}
+}
+
 int
 main(void)
 {
@@ -94,6 +132,7 @@ main(void)
 		cmocka_unit_test(test_crc32c_portable_agrees),
 		cmocka_unit_test(test_buckets_of_java),
 		cmocka_unit_test(test_empty_key),
+		cmocka_unit_test(test_buckets_of_fluss_rs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
