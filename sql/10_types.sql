@@ -194,7 +194,7 @@ CALL try('SELECT o FROM metadata_types');
 CALL try('SELECT c FROM metadata_types');
 
 -- and no table is made of types that Fluss has not
-CREATE FOREIGN TABLE no_types (a numeric, b numeric(39,0), c numeric(5,-2), d interval, e integer[], f bpchar, g timetz, h money, i numeric(2,4), j inet) SERVER types_server;
+CREATE FOREIGN TABLE no_types (a numeric, b numeric(39,0), c numeric(5,-2), d interval, e interval[], f bpchar, g timetz, h money, i numeric(2,4), j inet) SERVER types_server;
 CREATE FUNCTION without(VARIADIC columns text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE c text;
 BEGIN

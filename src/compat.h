@@ -206,4 +206,20 @@ fluss_decode_datetime(char **field, int *ftype, int nf, int *dtype,
 #define fluss_create_wait_event_set(n) CreateWaitEventSet(TopMemoryContext, (n))
 #endif
 
+/* Actions of core's JSON parser: 16 made them return something */
+#if PG_VERSION_NUM >= 160000
+#define fluss_json_result JsonParseErrorType
+#define FLUSS_JSON_SUCCESS JSON_SUCCESS
+#else
+#define fluss_json_result void
+#define FLUSS_JSON_SUCCESS
+#endif
+
+/* 17 takes a lexer to fill in */
+#if PG_VERSION_NUM >= 170000
+#define fluss_json_lexer(json) makeJsonLexContext(NULL, (json), true)
+#else
+#define fluss_json_lexer(json) makeJsonLexContext((json), true)
+#endif
+
 #endif							/* FLUSS_COMPAT_H */

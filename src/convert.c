@@ -27,7 +27,9 @@ FlussRefuseValue(const FlussConverter *conv, int sqlstate, const char *why)
 	ereport(ERROR,
 			(errcode(sqlstate),
 			 errmsg("value for column \"%s\" of foreign table \"%s\" %s",
-					conv->attr->name, conv->rel->name, why)));
+					conv->attr->name, conv->rel->name, why),
+			 conv->path != NULL ?
+			 errdetail("The part that does not fit is %s.", conv->path) : 0));
 }
 
 /* PostgreSQL's type cannot hold what Fluss has. */
@@ -50,7 +52,8 @@ conversion_context(void *arg)
 	const FlussConverter *conv = arg;
 
 	errcontext("column \"%s\" of foreign table \"%s\"",
-			   conv->attr->name, conv->rel->name);
+			   conv->path != NULL ? conv->path : conv->attr->name,
+			   conv->rel->name);
 }
 
 void
@@ -108,12 +111,35 @@ void
 FlussConverterInit(FlussConverter *conv, const FlussRelation *rel,
 				   AttrNumber attnum)
 {
+	memset(conv, 0, sizeof(*conv));
 	conv->rel = rel;
 	conv->attr = &rel->attrs[attnum - 1];
 	conv->type = &rel->table->schema->columns[conv->attr->remote].type;
 	conv->kind = FlussConversionFor(conv->type, conv->attr->type);
 	conv->invalid_text = rel->options->invalid_text;
 	conv->limit = conversion_limit(conv, conv->attr->typmod);
+	FlussNestedInit(conv);
+}
+
+void
+FlussConverterInitPart(FlussConverter *part, const FlussConverter *whole,
+					   const fluss_type *type, FlussConversion kind,
+					   Oid pgtype, int32 typmod, const char *path)
+{
+	FlussAttribute *attr = palloc(sizeof(*attr));
+
+	*attr = *whole->attr;
+	attr->type = pgtype;
+	attr->typmod = typmod;
+	memset(part, 0, sizeof(*part));
+	part->rel = whole->rel;
+	part->attr = attr;
+	part->type = type;
+	part->kind = kind;
+	part->invalid_text = whole->invalid_text;
+	part->limit = conversion_limit(part, typmod);
+	part->path = path;
+	FlussNestedInit(part);
 }
 
 /* -------------------------------------------------------------- numerics */
@@ -446,6 +472,10 @@ FlussToDatum(const FlussConverter *conv, const fluss_value *value)
 		case FLUSS_CONVERT_TIMESTAMP:
 		case FLUSS_CONVERT_TIMESTAMPTZ:
 			return timestamp_of_value(conv, value);
+		case FLUSS_CONVERT_ARRAY:
+		case FLUSS_CONVERT_NESTED_JSON:
+		case FLUSS_CONVERT_NESTED_JSONB:
+			return FlussNestedToDatum(conv, value);
 		case FLUSS_CONVERT_NONE:
 			break;
 	}
@@ -524,6 +554,10 @@ FlussViewToDatum(const FlussConverter *conv, const fluss_column_view *view,
 		case FLUSS_CONVERT_TIMESTAMP:
 		case FLUSS_CONVERT_TIMESTAMPTZ:
 			return view_timestamp(conv, view, row);
+		case FLUSS_CONVERT_ARRAY:
+		case FLUSS_CONVERT_NESTED_JSON:
+		case FLUSS_CONVERT_NESTED_JSONB:
+			return FlussNestedViewToDatum(conv, view, row);
 		default:
 			fluss_column_value(view, row, &value);
 			return FlussToDatum(conv, &value);

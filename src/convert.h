@@ -25,10 +25,32 @@
 extern void FlussRefuseValue(const FlussConverter *conv, int sqlstate,
 							 const char *why) __attribute__((noreturn));
 
+/* "... is out of range for Fluss type ...": Fluss's type cannot hold it. */
+extern void FlussRefuseWrite(const FlussConverter *conv, int sqlstate,
+							 const char *what) __attribute__((noreturn));
+
 /* Makes errors of core's own conversions name the column. */
 extern void FlussPushColumnContext(ErrorContextCallback *callback,
 								   const FlussConverter *conv);
 extern void FlussPopColumnContext(ErrorContextCallback *callback);
+
+/* The converter of a part of a nested value, from the one of the whole. */
+extern void FlussConverterInitPart(FlussConverter *part,
+								   const FlussConverter *whole,
+								   const fluss_type *type,
+								   FlussConversion kind, Oid pgtype,
+								   int32 typmod, const char *path);
+
+/* ------------------------------- convert_nested.c, convert_nested_write.c */
+
+/* Makes the parts of a converter of a nested type. */
+extern void FlussNestedInit(FlussConverter *conv);
+extern Datum FlussNestedToDatum(const FlussConverter *conv,
+								const fluss_value *value);
+extern Datum FlussNestedViewToDatum(const FlussConverter *conv,
+									const fluss_column_view *view, int32_t row);
+extern void FlussNestedFromDatum(const FlussConverter *conv, Datum datum,
+								 fluss_value *value);
 
 static inline int128
 FlussPowerOfTen(int exponent)

@@ -18,12 +18,8 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* The Fluss type cannot hold what PostgreSQL has. */
-static void refuse_write(const FlussConverter *conv, int sqlstate,
-						 const char *what) __attribute__((noreturn));
-
-static void
-refuse_write(const FlussConverter *conv, int sqlstate, const char *what)
+void
+FlussRefuseWrite(const FlussConverter *conv, int sqlstate, const char *what)
 {
 	char		type[128];
 
@@ -220,7 +216,7 @@ FlussFromDatum(const FlussConverter *conv, Datum datum, fluss_value *value)
 		case FLUSS_CONVERT_INT_NUMERIC:
 		case FLUSS_CONVERT_DECIMAL:
 			if (!numeric_to_value(conv, datum, value))
-				refuse_write(conv, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+				FlussRefuseWrite(conv, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
 							 "has no exact counterpart in");
 			return;
 		case FLUSS_CONVERT_FLOAT4:
@@ -245,19 +241,24 @@ FlussFromDatum(const FlussConverter *conv, Datum datum, fluss_value *value)
 			return;
 		case FLUSS_CONVERT_DATE:
 			if (!date_to_value(DatumGetDateADT(datum), value))
-				refuse_write(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+				FlussRefuseWrite(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 							 "is infinite, which is out of range for");
 			return;
 		case FLUSS_CONVERT_TIME:
 			if (!time_to_value(DatumGetTimeADT(datum), value))
-				refuse_write(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+				FlussRefuseWrite(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 							 "has more than the milliseconds of");
 			return;
 		case FLUSS_CONVERT_TIMESTAMP:
 		case FLUSS_CONVERT_TIMESTAMPTZ:
 			if (!timestamp_to_value(DatumGetTimestamp(datum), value))
-				refuse_write(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+				FlussRefuseWrite(conv, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 							 "is infinite, which is out of range for");
+			return;
+		case FLUSS_CONVERT_ARRAY:
+		case FLUSS_CONVERT_NESTED_JSON:
+		case FLUSS_CONVERT_NESTED_JSONB:
+			FlussNestedFromDatum(conv, datum, value);
 			return;
 		case FLUSS_CONVERT_NONE:
 			break;

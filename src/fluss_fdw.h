@@ -324,7 +324,10 @@ typedef enum FlussConversion
 	FLUSS_CONVERT_DATE,
 	FLUSS_CONVERT_TIME,
 	FLUSS_CONVERT_TIMESTAMP,
-	FLUSS_CONVERT_TIMESTAMPTZ
+	FLUSS_CONVERT_TIMESTAMPTZ,
+	FLUSS_CONVERT_ARRAY,		/* of scalars, as an array */
+	FLUSS_CONVERT_NESTED_JSON,	/* any nested type */
+	FLUSS_CONVERT_NESTED_JSONB
 } FlussConversion;
 
 extern FlussConversion FlussConversionFor(const fluss_type *type, Oid pgtype);
@@ -356,8 +359,13 @@ extern bool FlussKeyIsExact(const FlussRelation *rel, AttrNumber attnum);
 
 /* -------------------------------------------------------------- convert.c */
 
-/* How the values of one attribute are converted; made once per scan. */
-typedef struct FlussConverter
+/*
+ * How the values of one attribute are converted; made once per scan.  That of
+ * a nested type has one for each of its parts, whose attr has their PostgreSQL
+ * type and the column's name.
+ */
+typedef struct FlussConverter FlussConverter;
+struct FlussConverter
 {
 	const FlussRelation *rel;
 	const FlussAttribute *attr;
@@ -365,10 +373,16 @@ typedef struct FlussConverter
 	FlussConversion kind;
 	FlussInvalidText invalid_text;
 	int64		limit;			/* private: characters, microseconds, ... */
-} FlussConverter;
+	const char *path;			/* where a part is in its column, or NULL */
+	const FlussConverter *children; /* as type->children, or NULL */
+	int16		typlen;			/* of the elements of an array: */
+	bool		typbyval;
+	char		typalign;
+};
 
 /* Milliseconds since 1970-01-01 UTC, rounded down. */
 extern int64 FlussTimestampToMillis(TimestampTz timestamp);
+/* What it needs besides is allocated in the current context. */
 extern void FlussConverterInit(FlussConverter *conv, const FlussRelation *rel,
 							   AttrNumber attnum);
 /*

@@ -259,10 +259,13 @@ raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
 
 	fluss_type_print(&rel->table->schema->columns[attr->remote].type,
 					 type, sizeof(type));
-	if (rel->table->schema->columns[attr->remote].type.id >= FLUSS_ARRAY)
+	/* no nested type but a map by nested keys is without one of PostgreSQL's */
+	if (rel->table->schema->columns[attr->remote].type.id >= FLUSS_ARRAY &&
+		!FlussTypeAccepts(&rel->table->schema->columns[attr->remote].type,
+						  JSONBOID))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("columns of type %s are not supported yet", type),
+				 errmsg("columns of type %s are not supported", type),
 				 errdetail("Column \"%s\" of foreign table \"%s\" has that type in Fluss table \"%s.%s\".",
 						   attr->name, rel->name, rel->table->database,
 						   rel->table->name)));

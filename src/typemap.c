@@ -5,6 +5,7 @@
 #include "fluss_fdw.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -50,9 +51,53 @@ static const TypePair type_pairs[] = {
 	{FLUSS_TIMESTAMP_LTZ, TIMESTAMPTZOID, FLUSS_CONVERT_TIMESTAMPTZ}
 };
 
+/* The type of a true array's elements, or InvalidOid. */
+static Oid
+array_element(Oid pgtype)
+{
+	Oid			element = get_element_type(pgtype);
+
+	/* int2vector and oidvector are none */
+	return OidIsValid(element) && get_array_type(element) == pgtype ?
+		element : InvalidOid;
+}
+
+/* The keys of an object are strings: no key of a map may be nested itself. */
+static bool
+fits_json(const fluss_type *type)
+{
+	if (type->id == FLUSS_MAP && type->children[0].type.id >= FLUSS_ARRAY)
+		return false;
+	for (int i = 0; i < type->nchildren; i++)
+	{
+		if (!fits_json(&type->children[i].type))
+			return false;
+	}
+	return true;
+}
+
+static FlussConversion
+nested_conversion(const fluss_type *type, Oid pgtype)
+{
+	Oid			element;
+
+	if (pgtype == JSONBOID || pgtype == JSONOID)
+		return !fits_json(type) ? FLUSS_CONVERT_NONE :
+			pgtype == JSONBOID ? FLUSS_CONVERT_NESTED_JSONB :
+			FLUSS_CONVERT_NESTED_JSON;
+	element = array_element(pgtype);
+	if (type->id != FLUSS_ARRAY || !OidIsValid(element) ||
+		type->children[0].type.id >= FLUSS_ARRAY ||
+		!FlussTypeAccepts(&type->children[0].type, element))
+		return FLUSS_CONVERT_NONE;
+	return FLUSS_CONVERT_ARRAY;
+}
+
 FlussConversion
 FlussConversionFor(const fluss_type *type, Oid pgtype)
 {
+	if (type->id >= FLUSS_ARRAY)
+		return nested_conversion(type, pgtype);
 	if (pgtype == UUIDOID && type->length != UUID_SIZE)
 		return FLUSS_CONVERT_NONE;
 	for (int i = 0; i < lengthof(type_pairs); i++)
@@ -123,35 +168,52 @@ FlussPgTypeFor(const fluss_type *type, Oid *pgtype, int32 *typmod)
 
 /* ------------------------------------------------- types of a new table */
 
+/* A column, or the elements of its array. */
+typedef struct NewColumn
+{
+	const char *name;
+	Oid			pgtype;
+	int32		typmod;
+} NewColumn;
+
 static void
-refuse_type(const char *column, Oid pgtype, int32 typmod, const char *hint)
+refuse_type(const NewColumn *column, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 			 errmsg("column \"%s\" has type %s, for which there is no Fluss type",
-					column, format_type_with_typemod(pgtype, typmod)),
+					column->name,
+					format_type_with_typemod(column->pgtype, column->typmod)),
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
 static void
-decimal_type(const char *column, Oid pgtype, int32 typmod, fluss_type *type)
+decimal_type(const NewColumn *column, fluss_type *type)
 {
+	int32		typmod = column->typmod;
+
 	type->id = FLUSS_DECIMAL;
 	if (typmod < (int32) VARHDRSZ)
-		refuse_type(column, pgtype, typmod,
+		refuse_type(column,
 					"Declare the column as numeric(precision, scale).");
 	type->precision = FlussNumericPrecision(typmod);
 	type->scale = FlussNumericScale(typmod);
 	if (type->precision > FLUSS_MAX_PRECISION || type->scale < 0 ||
 		type->scale > type->precision)
-		refuse_type(column, pgtype, typmod,
+		refuse_type(column,
 					"A Fluss DECIMAL has up to 38 digits, and a scale from 0 to their number.");
 }
 
-/* The type of a column whose PostgreSQL type decides. */
+static void array_type(const NewColumn *column, Oid element, fluss_type *type);
+
+/* The type of a column, or of its elements, that PostgreSQL's type decides. */
 static void
-type_from_pg(const char *column, Oid pgtype, int32 typmod, fluss_type *type)
+type_from_pg(const NewColumn *column, Oid pgtype, fluss_type *type)
 {
+	int32		typmod = column->typmod;
+	Oid			element;
+
+	type->nullable = true;
 	switch (pgtype)
 	{
 		case BOOLOID:
@@ -173,7 +235,7 @@ type_from_pg(const char *column, Oid pgtype, int32 typmod, fluss_type *type)
 			type->id = FLUSS_DOUBLE;
 			break;
 		case NUMERICOID:
-			decimal_type(column, pgtype, typmod, type);
+			decimal_type(column, type);
 			break;
 		case TEXTOID:
 		case VARCHAROID:
@@ -184,7 +246,7 @@ type_from_pg(const char *column, Oid pgtype, int32 typmod, fluss_type *type)
 		case BPCHAROID:
 			type->id = FLUSS_CHAR;
 			if (typmod < (int32) VARHDRSZ)
-				refuse_type(column, pgtype, typmod,
+				refuse_type(column,
 							"Declare the column as character(length) or text.");
 			type->length = typmod - VARHDRSZ;
 			break;
@@ -212,8 +274,24 @@ type_from_pg(const char *column, Oid pgtype, int32 typmod, fluss_type *type)
 			type->precision = typmod < 0 ? 6 : typmod;
 			break;
 		default:
-			refuse_type(column, pgtype, typmod, NULL);
+			element = pgtype == column->pgtype ? array_element(pgtype) :
+				InvalidOid;
+			if (!OidIsValid(element))
+				refuse_type(column, NULL);
+			array_type(column, element, type);
 	}
+}
+
+static void
+array_type(const NewColumn *column, Oid element, fluss_type *type)
+{
+	fluss_column *child = palloc0(sizeof(*child));
+
+	child->name = "element";
+	type_from_pg(column, element, &child->type);
+	type->id = FLUSS_ARRAY;
+	type->nchildren = 1;
+	type->children = child;
 }
 
 void
@@ -221,17 +299,22 @@ FlussTypeFromPg(const char *column, Oid pgtype, int32 typmod, bool not_null,
 				const char *fluss_type_option, fluss_type *type)
 {
 	fluss_host	host = FlussHost(CurrentMemoryContext);
+	NewColumn	new_column = {column, pgtype, typmod};
 	fluss_error err;
 
 	memset(type, 0, sizeof(*type));
-	type->nullable = true;
 	if (fluss_type_option == NULL)
-		type_from_pg(column, pgtype, typmod, type);
+		type_from_pg(&new_column, pgtype, type);
 	else
 	{
+		/* fields may have names beyond ASCII */
+		char	   *spelling = pg_server_to_any(fluss_type_option,
+												strlen(fluss_type_option),
+												PG_UTF8);
+
 		fluss_error_init(&err);
-		FLUSS_CALL(fluss_type_from_text(&host, fluss_type_option, type, &err),
-				   err, NULL);
+		FLUSS_CALL(fluss_type_from_text(&host, spelling, type, &err), err,
+				   NULL);
 		if (!FlussTypeAccepts(type, pgtype))
 			ereport(ERROR,
 					(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
