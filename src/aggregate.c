@@ -224,6 +224,26 @@ clause_columns(List *clauses, Index varno)
 	return result;
 }
 
+/* Nothing but the least and the greatest offset is wanted. */
+static bool
+are_edges(const AggregatePlan *plan)
+{
+	FlussRelation *rel = plan->input->rel;
+	ListCell   *lc;
+
+	foreach(lc, plan->aggrefs)
+	{
+		FlussAggregateKind kind;
+		AttrNumber	attnum;
+
+		if (!FlussMatchAggregate(rel, plan->varno, lfirst(lc), &kind, &attnum) ||
+			!AttributeNumberIsValid(attnum) ||
+			rel->attrs[attnum - 1].metadata != FLUSS_META_LOG_OFFSET)
+			return false;
+	}
+	return true;
+}
+
 ForeignScan *
 FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *best_path,
 				   List *tlist)
@@ -250,6 +270,8 @@ FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *best_path,
 	ranges = list_concat_copy(split.exact, split.hints);
 	FlussDescribePartitions(plan->input, &priv, plan->varno, ranges);
 	priv.naggregates = list_length(plan->aggrefs);
+	if (split.vector == NIL && split.hints == NIL && are_edges(plan))
+		priv.order = FLUSS_ORDER_EDGES;
 
 	scan_tlist = add_to_flat_tlist(NIL, plan->aggrefs);
 	scan_tlist = add_to_flat_tlist(scan_tlist,

@@ -191,6 +191,14 @@ fluss_decode_datetime(char **field, int *ftype, int nf, int *dtype,
 #define fluss_is_virtual(attr) false
 #endif
 
+/* 18 has other names for the direction of a pathkey */
+#if PG_VERSION_NUM >= 180000
+#define fluss_pathkey_descends(pathkey) ((pathkey)->pk_cmptype == COMPARE_GT)
+#else
+#define fluss_pathkey_descends(pathkey) \
+	((pathkey)->pk_strategy == BTGreaterStrategyNumber)
+#endif
+
 /* 17 looks at statistics, too. */
 #if PG_VERSION_NUM >= 170000
 #define fluss_estimate_array_length(root, expr) \

@@ -371,6 +371,32 @@ explain_leaders(ForeignScanState *node, FlussScanState *state,
 		ExplainPropertyList("Fluss Leaders", addresses, es);
 }
 
+/* The rows that will do: a number where it is known, else LIMIT and OFFSET. */
+static void
+explain_limit(ForeignScanState *node, FlussScanState *state, ExplainState *es)
+{
+	List	   *names = NIL;
+	bool		constant = true;
+	ListCell   *lc;
+
+	foreach(lc, state->limit_exprs)
+	{
+		constant = constant && IsA(lfirst(lc), Const);
+		names = lappend(names, clause_text(node, es,
+										   list_make1(lfirst(lc))));
+	}
+	if (constant)
+		FlussEvaluateLimit(node, state);
+	if ((constant || (es->analyze && state->started)) && state->row_limit > 0)
+		ExplainPropertyInteger("Fluss Limit", NULL, state->row_limit, es);
+	else if (list_length(names) == 2)
+		ExplainPropertyText("Fluss Limit",
+							psprintf("(%s + %s)", (char *) linitial(names),
+									 (char *) lsecond(names)), es);
+	else
+		ExplainPropertyText("Fluss Limit", linitial(names), es);
+}
+
 /* A scan that gives aggregates says of what, as postgres_fdw does. */
 static void
 explain_relations(ForeignScanState *node, FlussScanState *state,
@@ -400,6 +426,9 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	const char *name = scan_name(es->analyze ? FlussStateScanUsed(state) :
 								 state->kind);
 
+	if (state->plan.order == FLUSS_ORDER_TAIL ||
+		state->plan.order == FLUSS_ORDER_TAIL_TIME)
+		name = "log tail";
 	if (state->aggregates != NULL)
 	{
 		explain_relations(node, state, es);
@@ -418,6 +447,8 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("Fluss Key", clause_text(node, es, clauses), es);
 	else if (state->kind != FLUSS_SCAN_HANDED)
 		explain_ranges(node, state, es);
+	if (state->limit_exprs != NIL)
+		explain_limit(node, state, es);
 	if (state->vector_clauses != NIL)
 		ExplainPropertyText("Fluss Vector Filter",
 							clause_text(node, es, state->vector_clauses), es);

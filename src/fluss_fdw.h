@@ -695,6 +695,17 @@ typedef enum FlussScanKind
 /* Planned without metadata; Fluss counts its tables from 0. */
 #define FLUSS_NO_TABLE_ID (-1)
 
+/* In which order, or how far, a log scan reads. */
+typedef enum FlussScanOrder
+{
+	FLUSS_ORDER_NONE,
+	FLUSS_ORDER_ASCENDING,		/* by bucket and offset */
+	FLUSS_ORDER_TAIL,			/* last rows of each bucket, in any order */
+	FLUSS_ORDER_TAIL_TIME,		/* latest rows by commit time */
+	FLUSS_ORDER_EDGES			/* first or last row of each bucket, or both:
+								 * for min and max of the offset */
+} FlussScanOrder;
+
 /* What a plan tells its execution; a List inside the plan tree. */
 typedef struct FlussPlanPrivate
 {
@@ -709,6 +720,8 @@ typedef struct FlussPlanPrivate
 	List	   *partition_attnums;	/* int list: partition columns */
 	int			npartitions;	/* when it was planned; -1: not partitioned */
 	int			partitions_kept;	/* of them; -1: told at execution */
+	FlussScanOrder order;
+	int			nlimit;			/* expressions after the clauses: LIMIT, OFFSET */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
@@ -773,6 +786,19 @@ extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
 										List *tlist, List *scan_clauses,
 										Plan *outer_plan);
 
+/* ----------------------------------------------------------- plan_order.c */
+
+/*
+ * Paths that stop early, or read in order: fdw_private is kind, FlussScanOrder
+ * and whether FlussLimitExprs go with them.  True: instead of the plain path.
+ */
+extern bool FlussAddLogPaths(PlannerInfo *root, RelOptInfo *baserel,
+							 FlussPlanState *state);
+extern bool FlussAddLimitScanPath(PlannerInfo *root, RelOptInfo *baserel,
+								  FlussPlanState *state);
+/* The query's LIMIT, and OFFSET if there is one. */
+extern List *FlussLimitExprs(PlannerInfo *root);
+
 /* ------------------------------------- aggregate.c, vector_aggregate.c */
 
 typedef enum FlussAggregateKind
@@ -800,6 +826,9 @@ extern bool FlussMatchAggregate(const FlussRelation *rel, Index varno,
 								AttrNumber *attnum);
 extern FlussAggregates *FlussAggregatesCompile(FlussRelation *rel, Index varno,
 											   List *aggrefs);
+/* Nothing but the offset's min (first), and max (last). */
+extern void FlussAggregatesEdges(const FlussAggregates *aggregates,
+								 bool *first, bool *last);
 /* Nothing but count(*): no column is looked at. */
 extern bool FlussAggregatesCountOnly(const FlussAggregates *aggregates);
 /* Reads the scan to its end and fills in the one row. */
@@ -854,6 +883,8 @@ typedef struct FlussKeyPart
 	fluss_value *values;
 } FlussKeyPart;
 
+typedef struct FlussRounds FlussRounds;
+
 struct FlussScanState
 {
 	FlussPlanPrivate plan;
@@ -865,6 +896,8 @@ struct FlussScanState
 	MemoryContext rescan_context;	/* of the current rescan */
 	List	   *clauses;		/* for ranges, buckets or keys */
 	List	   *vector_clauses;
+	List	   *limit_exprs;	/* LIMIT, and OFFSET if there is one */
+	List	   *limit_states;
 
 	/* columns asked of the client, and where they go */
 	int			ncolumns;
@@ -895,6 +928,9 @@ struct FlussScanState
 	FlussAggregates *aggregates;	/* or NULL: rows */
 	bool		given;			/* the row of aggregates */
 	fluss_partitions *fresh_partitions; /* of a lookup, or NULL */
+	int64		row_limit;		/* so many rows will do; 0: all are wanted */
+	FlussRounds *rounds;		/* or NULL: all ranges are read at once */
+	bool		heads_done;		/* FLUSS_ORDER_EDGES: goes on with the tails */
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
@@ -960,6 +996,8 @@ extern bool FlussStateScanNext(FlussScanState *state, TupleTableSlot *slot);
 extern char *FlussStateScanEnds(FlussScanState *state);
 /* As it has turned out so far: a limit scan may have become another. */
 extern FlussScanKind FlussStateScanUsed(FlussScanState *state);
+/* LIMIT plus OFFSET of the current rescan into state->row_limit. */
+extern void FlussEvaluateLimit(ForeignScanState *node, FlussScanState *state);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 fluss_bucket_ref place);
@@ -1013,6 +1051,22 @@ extern Node *FlussCreateLookupJoinState(CustomScan *plan);
 
 /* Share of the memory cap that a lookup join's outer rows may take. */
 #define FLUSS_JOIN_ROWS_SHARE	0.25
+
+/* ---------------------------------------------------------- scan_rounds.c */
+
+/*
+ * Takes ranges over, and asks for offsets where the order needs them.  tail
+ * says for FLUSS_ORDER_EDGES which edge is meant; wanted rows will do.
+ */
+extern FlussRounds *FlussRoundsOpen(FlussScanState *state,
+									FlussScanOrder order, bool tail,
+									int64 wanted, fluss_range *ranges,
+									int nranges);
+/* Ranges of the next round, after the one before was read; none: the end. */
+extern fluss_range *FlussRoundsNext(FlussRounds *rounds, int *nranges);
+/* A batch has arrived.  Memory comes from context. */
+extern void FlussRoundsNote(FlussRounds *rounds, const fluss_batch *batch,
+							MemoryContext context);
 
 /* --------------------------------------------------------------- modify.c */
 

@@ -78,6 +78,8 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, priv->partition_attnums);
 	list = lappend(list, makeInteger(priv->npartitions));
 	list = lappend(list, makeInteger(priv->partitions_kept));
+	list = lappend(list, makeInteger(priv->order));
+	list = lappend(list, makeInteger(priv->nlimit));
 	return list;
 }
 
@@ -97,6 +99,8 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->partition_attnums = NEXT_FIELD(lfirst(lc));
 	priv->npartitions = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->partitions_kept = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->order = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->nlimit = NEXT_FIELD(intVal(lfirst(lc)));
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -524,9 +528,12 @@ add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 	FlussScanKind kind = FlussStateScanKind(state->rel);
 	FlussCost	cost;
 
-	FlussCostStateScan(state->rel, kind, state->table_rows, &cost);
-	add_scan_path(root, baserel, kind, baserel->rows,
-				  state->table_rows, &cost, baserel->lateral_relids);
+	if (!FlussAddLimitScanPath(root, baserel, state))
+	{
+		FlussCostStateScan(state->rel, kind, state->table_rows, &cost);
+		add_scan_path(root, baserel, kind, baserel->rows,
+					  state->table_rows, &cost, baserel->lateral_relids);
+	}
 	if (key != NIL)
 	{
 		double		keys = count_keys(root, key);
@@ -555,7 +562,7 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 	if (state->keyed)
 		add_keyed_paths(root, baserel, state);
-	else
+	else if (!FlussAddLogPaths(root, baserel, state))
 	{
 		FlussCostLog(state->rel, state->fetched_rows, &cost);
 		add_scan_path(root, baserel, FlussLogKind(state->rel), baserel->rows,
@@ -738,6 +745,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	FlussSplit	split;
 	List	   *ranges;
 	List	   *used;
+	List	   *exprs;
 
 	if (IS_UPPER_REL(baserel))
 		return FlussAggregatePlan(root, baserel, best_path, tlist);
@@ -756,10 +764,21 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	priv.nvector = list_length(split.vector);
 	ranges = list_concat_copy(split.exact, split.hints);
 	FlussDescribePartitions(state, &priv, baserel->relid, ranges);
+	exprs = list_concat_copy(ranges, split.vector);
+	if (list_length(best_path->fdw_private) == 3)
+	{
+		priv.order = intVal(lsecond(best_path->fdw_private));
+		if (intVal(lthird(best_path->fdw_private)))
+		{
+			List	   *limit = FlussLimitExprs(root);
+
+			priv.nlimit = list_length(limit);
+			exprs = list_concat(exprs, limit);
+		}
+	}
 
 	/* a recheck of a locked row looks at what the scan answers, too */
-	return make_foreignscan(tlist, split.local, baserel->relid,
-							list_concat_copy(ranges, split.vector),
+	return make_foreignscan(tlist, split.local, baserel->relid, exprs,
 							FlussPlanPrivatePack(&priv), NIL,
 							list_concat_copy(split.exact, split.vector),
 							outer_plan);

@@ -8,6 +8,7 @@
  */
 #include "fluss_fdw.h"
 
+#include "common/int.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -18,10 +19,13 @@
 static void
 split_clauses(FlussScanState *state, List *exprs)
 {
-	int			n = list_length(exprs) - state->plan.nvector;
+	int			limit = list_length(exprs) - state->plan.nlimit;
+	int			vector = limit - state->plan.nvector;
 
-	state->clauses = list_copy_head(exprs, n);
-	state->vector_clauses = list_copy_tail(exprs, n);
+	state->clauses = list_copy_head(exprs, vector);
+	state->vector_clauses = list_copy_tail(list_copy_head(exprs, limit),
+										   vector);
+	state->limit_exprs = list_copy_tail(exprs, limit);
 }
 
 /*
@@ -113,6 +117,7 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 		state->vector = FlussVectorCompile(state->rel, state->varno,
 										   state->vector_clauses,
 										   &node->ss.ps);
+	state->limit_states = ExecInitExprList(state->limit_exprs, &node->ss.ps);
 	MemoryContextSwitchTo(old);
 }
 
@@ -368,6 +373,34 @@ FlussChooseBuckets(FlussScanState *state, int *n)
 			buckets[(*n)++] = FlussPlaceRef(&state->places, i);
 	}
 	return buckets;
+}
+
+/*
+ * What core's Limit node will ask for.  A limit that is NULL, or that the node
+ * will refuse, is none.
+ */
+void
+FlussEvaluateLimit(ForeignScanState *node, FlussScanState *state)
+{
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	int64		rows = 0;
+	ListCell   *lc;
+
+	state->row_limit = 0;
+	foreach(lc, state->limit_states)
+	{
+		bool		isnull;
+		Datum		datum = ExecEvalExprSwitchContext(lfirst(lc), econtext,
+													  &isnull);
+		int64		value = isnull ? 0 : DatumGetInt64(datum);
+
+		if (isnull && lc == list_head(state->limit_states))
+			return;
+		if (value < 0 || pg_add_s64_overflow(rows, value, &rows))
+			return;
+	}
+	if (state->limit_states != NIL)
+		state->row_limit = Max(rows, 1);
 }
 
 /* --------------------------------------------------------------- iterating */

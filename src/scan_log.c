@@ -56,23 +56,21 @@ make_ranges(FlussScanState *state, int *nranges)
 	return ranges;
 }
 
-void
-FlussLogStart(ForeignScanState *node, FlussScanState *state)
+/* Opens a scan of the client in place of the one before. */
+static void
+open_log(FlussScanState *state, const fluss_range *ranges, int nranges)
 {
 	FlussRelation *rel = state->rel;
 	fluss_scan_options options = {0};
-	MemoryContext old;
-	fluss_range *ranges;
-	int			nranges;
-	fluss_host	host;
+	fluss_host	host = FlussHost(state->rescan_context);
 	fluss_error err;
 
-	if (!FlussEvaluateRanges(node, state))
+	if (state->log != NULL)
 	{
-		state->done = true;
-		return;
+		FlussAddCounters(&state->past, fluss_scan_counters(state->log));
+		fluss_scan_close(state->log);
+		state->log = NULL;
 	}
-
 	options.columns = state->columns;
 	options.ncolumns = state->ncolumns;
 	options.fetch_max_bytes = rel->options->fetch_max_bytes;
@@ -80,16 +78,111 @@ FlussLogStart(ForeignScanState *node, FlussScanState *state)
 	options.fetch_inflight = rel->options->fetch_inflight;
 	options.max_buffered_bytes = fluss_max_buffered_bytes();
 	options.check_crc = rel->options->check_crc;
-
-	old = MemoryContextSwitchTo(state->rescan_context);
-	ranges = make_ranges(state, &nranges);
-	host = FlussHost(state->rescan_context);
+	/* pieces are small already */
+	if (state->rounds == NULL || state->plan.order == FLUSS_ORDER_ASCENDING)
+		options.row_limit = state->row_limit;
 	fluss_error_init(&err);
-	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
 	FLUSS_CALL(fluss_scan_open(rel->conn->client, &host, rel->table, ranges,
 							   nranges, &options, state->ends, &state->log,
 							   &err),
 			   err, state->relname);
+}
+
+static void
+open_rounds(FlussScanState *state, bool tail)
+{
+	FlussScanOrder order = state->plan.order;
+	int64		wanted = order == FLUSS_ORDER_EDGES ? 1 : state->row_limit;
+	int			nranges;
+	fluss_range *ranges = make_ranges(state, &nranges);
+
+	state->rounds = FlussRoundsOpen(state, order, tail, wanted, ranges,
+									nranges);
+}
+
+/* Goes on with the next piece; false when there is none. */
+static bool
+next_round(FlussScanState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
+	fluss_range *ranges;
+	int			nranges;
+
+	ranges = FlussRoundsNext(state->rounds, &nranges);
+	if (nranges == 0 && state->plan.order == FLUSS_ORDER_EDGES &&
+		!state->heads_done)
+	{
+		bool		first;
+		bool		last;
+
+		state->heads_done = true;
+		FlussAggregatesEdges(state->aggregates, &first, &last);
+		if (first && last)
+		{
+			open_rounds(state, true);
+			ranges = FlussRoundsNext(state->rounds, &nranges);
+		}
+	}
+	if (nranges > 0)
+		open_log(state, ranges, nranges);
+	MemoryContextSwitchTo(old);
+	return nranges > 0;
+}
+
+/* Which pieces there are to read, and the first of them. */
+static bool
+start_rounds(FlussScanState *state)
+{
+	bool		first = false;
+	bool		last = true;
+
+	if (state->plan.order == FLUSS_ORDER_EDGES)
+		FlussAggregatesEdges(state->aggregates, &first, &last);
+	state->heads_done = false;
+	open_rounds(state, !first);
+	return next_round(state);
+}
+
+/* A tail of all rows is the whole. */
+static bool
+is_read_in_rounds(const FlussScanState *state)
+{
+	switch (state->plan.order)
+	{
+		case FLUSS_ORDER_NONE:
+			return false;
+		case FLUSS_ORDER_TAIL:
+		case FLUSS_ORDER_TAIL_TIME:
+			return state->row_limit > 0;
+		default:
+			return true;
+	}
+}
+
+void
+FlussLogStart(ForeignScanState *node, FlussScanState *state)
+{
+	MemoryContext old;
+	fluss_range *ranges;
+	int			nranges;
+
+	state->rounds = NULL;
+	if (!FlussEvaluateRanges(node, state))
+	{
+		state->done = true;
+		return;
+	}
+	FlussEvaluateLimit(node, state);
+
+	old = MemoryContextSwitchTo(state->rescan_context);
+	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
+	if (!is_read_in_rounds(state))
+	{
+		ranges = make_ranges(state, &nranges);
+		open_log(state, ranges, nranges);
+	}
+	else if (!start_rounds(state))
+		state->done = true;
 	MemoryContextSwitchTo(old);
 }
 
@@ -218,8 +311,13 @@ next_batch(FlussScanState *state)
 		if (item == FLUSS_SCAN_END)
 		{
 			state->batch = NULL;
+			if (state->rounds != NULL && next_round(state))
+				continue;
 			return false;
 		}
+		if (state->rounds != NULL)
+			FlussRoundsNote(state->rounds, state->batch,
+							state->rescan_context);
 		state->row = state->batch->first_row;
 		if (state->row < state->batch->end_row)
 			return true;

@@ -106,8 +106,10 @@ FlussStateScanStart(ForeignScanState *node, FlussScanState *state)
 	options.nbuckets = state->nstate_buckets;
 	options.columns = state->columns;
 	options.ncolumns = state->ncolumns;
-	options.mode = scan_mode(state);
 	options.max_rows_per_bucket = rel->options->limit_scan_max_rows;
+	FlussEvaluateLimit(node, state);
+	options.row_limit = state->row_limit;
+	options.mode = scan_mode(state);
 	options.max_buffered_bytes = fluss_max_buffered_bytes();
 	options.ends = state->ends;
 	set_snapshot_options(state, &options.snapshot);

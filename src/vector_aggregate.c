@@ -76,6 +76,20 @@ FlussAggregatesCountOnly(const FlussAggregates *aggregates)
 	return true;
 }
 
+void
+FlussAggregatesEdges(const FlussAggregates *aggregates, bool *first,
+					 bool *last)
+{
+	*first = *last = false;
+	for (int i = 0; i < aggregates->n; i++)
+	{
+		if (aggregates->items[i].kind == FLUSS_MIN)
+			*first = true;
+		else
+			*last = true;
+	}
+}
+
 static void
 bind(FlussScanState *state, Aggregate *item)
 {

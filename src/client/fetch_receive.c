@@ -317,7 +317,7 @@ fail_stalled(const fluss_scan *scan, const fetch_bucket *bucket,
 
 /*
  * No record came.  That says nothing when another bucket took the room of the
- * answer; else there is none below the high watermark, or none to be had.
+ * answer, which the server fills in an order of its own; else there is none below the high watermark, or none to be had.
  */
 static fluss_status
 note_stall(fluss_scan *scan, fetch_bucket *bucket, const fetch_part *part,
@@ -396,7 +396,7 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 	if (result->remote_dir != NULL)
 		return fluss_fetch_enter_remote(scan, bucket, result, err);
 	return note_stall(scan, bucket, part, result->high_watermark,
-					  had_room || part == answer->parts, err);
+					  had_room || answer->nparts == 1, err);
 }
 
 /* ---- answers */
