@@ -62,6 +62,15 @@ SELECT explain_analyze('SELECT id FROM events WHERE day = ''d1'' AND region IN (
 SELECT explain_analyze('SELECT id FROM events WHERE region * 2 = 5');
 SELECT explain_analyze('SELECT id FROM events WHERE NOT (_partition ~ ''^d[12]'') AND _bucket % 2 = 1 AND region < 2');
 
+-- functions
+SELECT partition, spec, partition_id = (SELECT max(pid) FROM local WHERE p = partition) AS same, table_id = (SELECT DISTINCT _table_id FROM events) AS table FROM fluss_partitions('events') ORDER BY 1 LIMIT 4;
+SELECT count(*) FROM fluss_partitions('partition_server', 'regress_partition', 'events');
+SELECT partition, bucket, latest_offset FROM fluss_buckets('events') WHERE partition LIKE 'd1%' ORDER BY 1, 2;
+SELECT count(*) FROM fluss_offsets_at('events', (SELECT max(at) FROM local)) f JOIN local l ON f.partition = l.p AND f.bucket = l.b AND l.o < f.log_offset WHERE at >= (SELECT max(at) FROM local);
+SELECT sum(log_offset) FROM fluss_offsets_at('events', 'infinity');
+SELECT sum(log_offset) FROM fluss_offsets_at('partition_server', 'regress_partition', 'events', '-infinity');
+SELECT sum(log_offset) FROM fluss_offsets_at('events', now() + interval '1 day');
+
 -- each kind of condition against the copy
 CREATE FUNCTION differs(condition text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;

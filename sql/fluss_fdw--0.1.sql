@@ -89,6 +89,42 @@ CREATE FUNCTION fluss_buckets(
 COMMENT ON FUNCTION fluss_buckets(name, text, text)
     IS 'buckets of a Fluss table, with the ends that scans of the same statement have';
 
+CREATE FUNCTION fluss_partitions(
+    foreign_table regclass,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT spec jsonb) RETURNS SETOF record
+    LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 100
+    AS 'MODULE_PATHNAME', 'fluss_fdw_partitions';
+COMMENT ON FUNCTION fluss_partitions(regclass)
+    IS 'partitions of a foreign table that scans of the same statement see';
+
+CREATE FUNCTION fluss_partitions(
+    server name, database_name text, table_name text,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT spec jsonb) RETURNS SETOF record
+    LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 100
+    AS 'MODULE_PATHNAME', 'fluss_fdw_partitions_by_name';
+COMMENT ON FUNCTION fluss_partitions(name, text, text)
+    IS 'partitions of a Fluss table that scans of the same statement see';
+
+CREATE FUNCTION fluss_offsets_at(
+    foreign_table regclass, at timestamptz,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT bucket integer, OUT log_offset bigint) RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_offsets_at';
+COMMENT ON FUNCTION fluss_offsets_at(regclass, timestamptz)
+    IS 'where the records that were committed at or after a time start, or a little before';
+
+CREATE FUNCTION fluss_offsets_at(
+    server name, database_name text, table_name text, at timestamptz,
+    OUT table_id bigint, OUT partition text, OUT partition_id bigint,
+    OUT bucket integer, OUT log_offset bigint) RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 10
+    AS 'MODULE_PATHNAME', 'fluss_fdw_offsets_at_by_name';
+COMMENT ON FUNCTION fluss_offsets_at(name, text, text, timestamptz)
+    IS 'where the records that were committed at or after a time start, or a little before';
+
 CREATE FUNCTION fluss_last_write(
     OUT table_id bigint, OUT partition_id bigint, OUT bucket integer,
     OUT first_offset bigint, OUT last_offset bigint, OUT rows bigint)

@@ -21,6 +21,7 @@ typedef struct BucketGroup
 {
 	const fluss_bucket_info *info;
 	int			n;
+	const fluss_partition *partition;	/* NULL: none */
 	MemoryContext query;		/* of the call: see FlussPinnedEnds */
 	int32_t    *buckets;		/* their numbers */
 	int64_t    *earliest;
@@ -162,8 +163,8 @@ put_bucket(ReturnSetInfo *rsinfo, const fluss_table *table,
 	bool		nulls[9] = {false};
 
 	values[0] = Int64GetDatum(table->table_id);
-	nulls[1] = true;			/* names of partitions are not asked for yet */
-	values[1] = (Datum) 0;
+	nulls[1] = group->partition == NULL;
+	values[1] = nulls[1] ? (Datum) 0 : FlussPartitionName(group->partition);
 	set_offset(info->partition_id, &values[2], &nulls[2]);
 	values[3] = Int32GetDatum(info->bucket);
 	values[4] = Int32GetDatum(info->leader);
@@ -186,6 +187,7 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	const char *relname = target->rel != NULL ? target->rel->name : NULL;
 	fluss_error err;
 	int			nbuckets;
+	const fluss_partitions *partitions = NULL;
 	BucketGroup group;
 
 	FlussCloseOnReset(target->context, release_table, (void **) table);
@@ -196,6 +198,10 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	FLUSS_CALL(fluss_table_buckets(target->conn->client, *table, &answer,
 								   &nbuckets, &err), err, relname);
 	buckets = copy_buckets(answer, nbuckets);
+	if ((*table)->npartition_key > 0)
+		partitions = FlussPinnedPartitions(target->conn, *table, relname,
+										   GetActiveSnapshot(),
+										   rsinfo->econtext->ecxt_per_query_memory);
 
 	for (int start = 0; start < nbuckets; start += group.n)
 	{
@@ -207,6 +213,12 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 		while (start + group.n < nbuckets &&
 			   buckets[start + group.n].partition_id ==
 			   group.info->partition_id);
+		if (partitions != NULL)
+			group.partition = fluss_partition_by_id(partitions,
+													group.info->partition_id);
+		/* one that was made after this statement looked is not in it */
+		if (partitions != NULL && group.partition == NULL)
+			continue;
 		ask_group(target, *table, &group);
 		for (int i = 0; i < group.n; i++)
 			put_bucket(rsinfo, *table, &group, i);

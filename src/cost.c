@@ -68,6 +68,8 @@ ask_row_count(FlussRelation *rel, double *largest)
 	fluss_error err;
 	fluss_status status;
 
+	if (table->npartition_key > 0)
+		return -1;
 	for (int i = 0; i < table->nbuckets; i++)
 		buckets[i] = i;
 	fluss_error_init(&err);

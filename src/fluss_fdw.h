@@ -422,7 +422,9 @@ extern bool FlussKeyTypeAccepted(const FlussRelation *rel, AttrNumber attnum,
 extern fluss_ends *FlussPinnedEnds(Oid serverid, int64 table_id,
 								   Snapshot snapshot, MemoryContext query);
 /* The partitions that the scope sees: those of its first use. */
-extern const fluss_partitions *FlussPinnedPartitions(FlussRelation *rel,
+extern const fluss_partitions *FlussPinnedPartitions(FlussConnection *conn,
+													 fluss_table *table,
+													 const char *relname,
 													 Snapshot snapshot,
 													 MemoryContext query);
 extern void FlussSnapshotInit(void);

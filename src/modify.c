@@ -185,7 +185,8 @@ pin_ends(FlussRelation *rel, EState *estate)
 		pin_partition(rel, ends, FLUSS_NO_PARTITION);
 		return;
 	}
-	partitions = FlussPinnedPartitions(rel, estate->es_snapshot,
+	partitions = FlussPinnedPartitions(rel->conn, rel->table, rel->name,
+									   estate->es_snapshot,
 									   estate->es_query_cxt);
 	for (int i = 0; i < partitions->n; i++)
 		pin_partition(rel, ends, partitions->items[i].partition_id);

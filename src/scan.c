@@ -307,7 +307,8 @@ find_places(ForeignScanState *node, FlussScanState *state)
 	const fluss_partitions *partitions = NULL;
 
 	if (rel->table->npartition_key > 0)
-		partitions = FlussPinnedPartitions(rel, estate->es_snapshot,
+		partitions = FlussPinnedPartitions(rel->conn, rel->table, rel->name,
+										   estate->es_snapshot,
 										   estate->es_query_cxt);
 	if (FlussIsLogScan(state->kind))
 		state->ends = FlussPinnedEnds(rel->conn->serverid,

@@ -225,19 +225,20 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot,
 }
 
 const fluss_partitions *
-FlussPinnedPartitions(FlussRelation *rel, Snapshot snapshot,
+FlussPinnedPartitions(FlussConnection *conn, fluss_table *table,
+					  const char *relname, Snapshot snapshot,
 					  MemoryContext query)
 {
-	PinnedTable *table = find_table(rel->conn->serverid, rel->table->table_id,
-									snapshot, query);
+	PinnedTable *pinned = find_table(conn->serverid, table->table_id,
+									 snapshot, query);
 	fluss_error err;
 
 	fluss_error_init(&err);
-	if (table->partitions == NULL)
-		FLUSS_CALL(fluss_partitions_open(rel->conn->client, rel->table, 0,
-										 &table->partitions, &err),
-				   err, rel->name);
-	return table->partitions;
+	if (pinned->partitions == NULL)
+		FLUSS_CALL(fluss_partitions_open(conn->client, table, 0,
+										 &pinned->partitions, &err),
+				   err, relname);
+	return pinned->partitions;
 }
 
 /* The scopes go with the transaction's memory, or before it. */

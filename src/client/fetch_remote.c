@@ -343,8 +343,6 @@ walk_part(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
 			fluss_fetch_stop(part->bucket, batch.base_offset,
 							 batch.commit_timestamp_ms);
 		part->end += batch.total_size;
-		fluss_fetch_stop(part->bucket, batch.base_offset,
-						 batch.commit_timestamp_ms);
 		segments->position += (int64_t) batch.total_size;
 		segments->next_offset = batch.next_offset;
 		scan->remote_sizes.batches++;

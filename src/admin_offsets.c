@@ -1,0 +1,224 @@
+/*
+ * admin_offsets.c
+ *	  Functions that tell the partitions of a table and its offsets by time.
+ *
+ * They need SELECT on the foreign table, or USAGE on the server, and see the
+ * partitions that scans of the same statement see.
+ */
+#include "fluss_fdw.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+/* A call that gives rows about one table. */
+typedef struct TableCall
+{
+	FlussTarget target;
+	ReturnSetInfo *rsinfo;
+	const char *relname;		/* or NULL */
+	fluss_table *table;
+	const fluss_partitions *partitions; /* NULL: not partitioned */
+} TableCall;
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+static TableCall *
+open_call(FunctionCallInfo fcinfo, bool by_name)
+{
+	FlussTarget target;
+	TableCall  *call;
+	fluss_error err;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (by_name)
+		FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
+							  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+							  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	else
+		FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
+	call = palloc0(sizeof(*call));
+	call->target = target;
+	call->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->relname = target.rel != NULL ? target.rel->name : NULL;
+	FlussCloseOnReset(target.context, release_table, (void **) &call->table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target.conn->client, target.database,
+								target.table, true, &call->table, &err),
+			   err, call->relname);
+	if (call->table->npartition_key > 0)
+		call->partitions = FlussPinnedPartitions(target.conn, call->table,
+												 call->relname,
+												 GetActiveSnapshot(),
+												 call->rsinfo->econtext->ecxt_per_query_memory);
+	return call;
+}
+
+/* Name and id of a partition, or NULLs. */
+static void
+set_partition(const fluss_partition *partition, Datum *values, bool *nulls)
+{
+	nulls[0] = nulls[1] = partition == NULL;
+	values[0] = values[1] = (Datum) 0;
+	if (partition == NULL)
+		return;
+	values[0] = FlussPartitionName(partition);
+	values[1] = Int64GetDatum(partition->partition_id);
+}
+
+/* ------------------------------------------------------------- partitions */
+
+/* {"day": "2026-08-04", "region": "1"}, as fluss_drop_partition takes it */
+static Datum
+spec_datum(const fluss_table *table, const fluss_partition *partition)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int i = 0; i < table->npartition_key; i++)
+	{
+		const fluss_column *column = &table->schema->columns[table->partition_key[i]];
+
+		appendStringInfoString(&json, i == 0 ? "{" : ", ");
+		escape_json(&json, pg_any_to_server(column->name,
+											strlen(column->name), PG_UTF8));
+		appendStringInfoString(&json, ": ");
+		escape_json(&json, pg_any_to_server(partition->values[i],
+											strlen(partition->values[i]),
+											PG_UTF8));
+	}
+	appendStringInfoChar(&json, '}');
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+static void
+show_partitions(FunctionCallInfo fcinfo, bool by_name)
+{
+	TableCall  *call = open_call(fcinfo, by_name);
+	int			n = call->partitions != NULL ? call->partitions->n : 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const fluss_partition *partition = &call->partitions->items[i];
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		values[0] = Int64GetDatum(call->table->table_id);
+		set_partition(partition, &values[1], &nulls[1]);
+		values[3] = spec_datum(call->table, partition);
+		tuplestore_putvalues(call->rsinfo->setResult, call->rsinfo->setDesc,
+							 values, nulls);
+	}
+	FlussTargetClose(&call->target);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_partitions);
+
+PGDLLEXPORT Datum
+fluss_fdw_partitions(PG_FUNCTION_ARGS)
+{
+	show_partitions(fcinfo, false);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_partitions_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_partitions_by_name(PG_FUNCTION_ARGS)
+{
+	show_partitions(fcinfo, true);
+	return (Datum) 0;
+}
+
+/* ---------------------------------------------------------------- offsets */
+
+/* What to ask for: the infinities are the ends of the log. */
+static fluss_offset_kind
+offset_kind(TimestampTz time, int64 *millis)
+{
+	*millis = 0;
+	if (TIMESTAMP_IS_NOEND(time))
+		return FLUSS_OFFSET_LATEST;
+	if (!TIMESTAMP_IS_NOBEGIN(time))
+		*millis = FlussTimestampToMillis(time) + (time % 1000 != 0);
+	return *millis > 0 ? FLUSS_OFFSET_AT_TIMESTAMP : FLUSS_OFFSET_EARLIEST;
+}
+
+static void
+show_offsets_of(TableCall *call, const fluss_partition *partition,
+				TimestampTz time)
+{
+	int			n = call->table->nbuckets;
+	int32	   *buckets = palloc(n * sizeof(int32));
+	int64	   *offsets = palloc(n * sizeof(int64));
+	int64		millis;
+	fluss_offset_kind kind = offset_kind(time, &millis);
+	fluss_error err;
+
+	for (int i = 0; i < n; i++)
+		buckets[i] = i;
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_list_offsets(call->target.conn->client, call->table, kind,
+								  millis,
+								  partition != NULL ? partition->partition_id :
+								  FLUSS_NO_PARTITION,
+								  buckets, n, false, offsets, &err),
+			   err, call->relname);
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[5];
+		bool		nulls[5] = {false};
+
+		values[0] = Int64GetDatum(call->table->table_id);
+		set_partition(partition, &values[1], &nulls[1]);
+		values[3] = Int32GetDatum(i);
+		values[4] = Int64GetDatum(offsets[i]);
+		nulls[4] = offsets[i] == FLUSS_OFFSET_UNKNOWN;
+		tuplestore_putvalues(call->rsinfo->setResult, call->rsinfo->setDesc,
+							 values, nulls);
+	}
+}
+
+static void
+show_offsets(FunctionCallInfo fcinfo, bool by_name)
+{
+	TimestampTz time = PG_GETARG_TIMESTAMPTZ(by_name ? 3 : 1);
+	TableCall  *call = open_call(fcinfo, by_name);
+
+	if (call->table->npartition_key == 0)
+		show_offsets_of(call, NULL, time);
+	else
+	{
+		for (int i = 0; i < call->partitions->n; i++)
+			show_offsets_of(call, &call->partitions->items[i], time);
+	}
+	FlussTargetClose(&call->target);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_offsets_at);
+
+PGDLLEXPORT Datum
+fluss_fdw_offsets_at(PG_FUNCTION_ARGS)
+{
+	show_offsets(fcinfo, false);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_offsets_at_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_offsets_at_by_name(PG_FUNCTION_ARGS)
+{
+	show_offsets(fcinfo, true);
+	return (Datum) 0;
+}
