@@ -305,6 +305,24 @@ test_items_are_one_allocation(void **unused)
 	close_fixture(&f);
 }
 
+/* What a batch has no column for, as it was added later. */
+static void
+test_absent_column(void **unused)
+{
+	fixture		f;
+	fluss_value value;
+
+	open_fixture(&f, TYPES);
+	for (int32_t c = 0; c < f.schema->ncolumns - 1; c++)
+	{
+		fluss_column_all_null(&f.views[c], f.types[c], 2);
+		assert_fluss_ok(fluss_column_nested(test_host(), &f.views[c], 1,
+											&value, &f.err), &f.err);
+		assert_true(value.is_null);
+	}
+	close_fixture(&f);
+}
+
 /* ---- in text */
 
 static void
@@ -357,6 +375,7 @@ main(void)
 		cmocka_unit_test(test_corrupted),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_items_are_one_allocation),
+		cmocka_unit_test(test_absent_column),
 		cmocka_unit_test(test_types_of_text),
 	};
 
