@@ -48,6 +48,7 @@ struct fluss_request
 	fluss_error error;
 	bool		sent_maybe;
 	bool		lost;			/* ends with an error instead of an answer */
+	bool		refused;		/* the server does not offer it */
 };
 
 typedef struct fake_batch
@@ -106,6 +107,9 @@ static struct
 	bool		made_again;		/* the table */
 	int			hidden_rows;	/* that a limit scan does not count */
 	bool		silent;			/* no answers any more */
+	/* answers what the fake itself does not know, or fails the request */
+	bool		(*handler) (fluss_request *request, const uint8_t *body,
+							size_t size);
 
 	/* what was seen */
 	int			nrequests;
@@ -757,6 +761,8 @@ fluss_request_start(fluss_client *client, int32_t node, fluss_api api,
 			fake_write(r, body, size);
 			break;
 		default:
+			if (fake.handler != NULL && fake.handler(r, body, size))
+				break;
 			fail_msg("request %d", api);
 	}
 	return FLUSS_OK;
@@ -842,6 +848,11 @@ fluss_cluster_poll(fluss_client *client, int64_t deadline_ms, fluss_error *err)
 	request->state = request->lost ? FLUSS_REQUEST_FAILED : FLUSS_REQUEST_DONE;
 	if (request->lost)
 		fluss_fail(&request->error, FLUSS_SEND_FAILED, "connection lost");
+	if (request->refused)
+	{
+		request->state = FLUSS_REQUEST_FAILED;
+		fluss_fail(&request->error, FLUSS_UNSUPPORTED, "not offered");
+	}
 	return FLUSS_OK;
 }
 

@@ -1,0 +1,421 @@
+/*
+ * kvscan_test.c
+ *	  Server scans, and the requests of snapshot reads, against a simulated
+ *	  server.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fake_cluster.h"
+
+#define PAGE_ROWS	7
+
+static const int32_t columns[] = {2, 1};
+static fluss_kvscan_options options;
+
+/* the server's scanners, by bucket */
+static struct
+{
+	int			given[4];
+	int			call[4];
+	int			opened;
+	int			closed;
+	int			finished;
+	int			open_error;		/* for the next openings */
+	int			nopen_errors;
+	int			page_error;		/* for the third page of bucket 1 */
+	bool		refused;		/* the server does not offer it */
+	int			leases;
+	int			acquired;
+	bool		snapshot_gone;
+}			server;
+
+static void
+put_page(fluss_buf *rows, int bucket, int from, int n)
+{
+	fluss_error err;
+
+	fluss_buf_u32le(rows, 0);
+	fluss_buf_u8(rows, 0);
+	fluss_buf_u32le(rows, (uint32_t) n);
+	for (int i = 0; i < n; i++)
+	{
+		size_t		start = rows->size;
+		fluss_value values[3];
+		char		name[24];
+
+		fake_row(bucket * 1000 + from + i, 3, values, name);
+		fluss_buf_u32le(rows, 0);
+		fluss_buf_u16le(rows, 2);
+		assert_fluss_ok(fluss_row_encode(FLUSS_FORMAT_COMPACTED,
+										 &fake.schemas[2], values, rows, &err),
+						&err);
+		fluss_store_u32le(rows->data + start,
+						  (uint32_t) (rows->size - start - 4));
+	}
+	fluss_store_u32le(rows->data, (uint32_t) (rows->size - 4));
+}
+
+static void
+scan_kv(fluss_request *request, const uint8_t *body, size_t size)
+{
+	Fluss__ScanKvRequest *ask = fluss__scan_kv_request__unpack(NULL, size, body);
+	Fluss__ScanKvResponse answer = FLUSS__SCAN_KV_RESPONSE__INIT;
+	uint8_t		scanner[1];
+	fluss_error err;
+	fluss_buf	rows;
+	int			bucket;
+
+	fluss_buf_init(&rows, fake_host());
+	assert_true((ask->bucket_scan_req == NULL) == ask->has_scanner_id);
+	if (ask->bucket_scan_req != NULL)
+	{
+		bucket = ask->bucket_scan_req->bucket_id;
+		assert_int_equal(ask->call_seq_id, 0);
+		if (server.nopen_errors > 0)
+		{
+			server.nopen_errors--;
+			answer.has_error_code = 1;
+			answer.error_code = server.open_error;
+		}
+		else
+		{
+			server.opened++;
+			server.given[bucket] = server.call[bucket] = 0;
+			answer.has_log_offset = 1;
+			answer.log_offset = 500 + bucket;
+		}
+	}
+	else
+	{
+		bucket = ask->scanner_id.data[0];
+		if (ask->close_scanner)
+			server.closed++;
+		else if (server.page_error != 0 && bucket == 1 &&
+				 server.call[bucket] == 2)
+		{
+			answer.has_error_code = 1;
+			answer.error_code = server.page_error;
+		}
+		else
+			assert_int_equal(ask->call_seq_id, server.call[bucket]);
+	}
+	if (!answer.has_error_code && !ask->close_scanner)
+	{
+		int			left = (int) fake.buckets[bucket].end - server.given[bucket];
+		int			n = left < PAGE_ROWS ? left : PAGE_ROWS;
+
+		put_page(&rows, bucket, server.given[bucket], n);
+		server.given[bucket] += n;
+		server.call[bucket]++;
+		answer.has_has_more_results = 1;
+		answer.has_more_results = n < left;
+		if (n == left)
+			server.finished++;
+		scanner[0] = (uint8_t) bucket;
+		answer.has_scanner_id = fake.buckets[bucket].end > 0;
+		answer.scanner_id.data = scanner;
+		answer.scanner_id.len = 1;
+		answer.has_records = 1;
+		answer.records.data = rows.data;
+		answer.records.len = rows.size;
+	}
+	assert_fluss_ok(fluss_pb_pack(&answer, &request->answer, &err), &err);
+	fluss_buf_free(&rows);
+	fluss__scan_kv_request__free_unpacked(ask, NULL);
+}
+
+/* Every bucket has snapshot 3, up to offset 40, of no files. */
+static bool
+answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
+{
+	Fluss__GetLatestKvSnapshotsResponse latest = FLUSS__GET_LATEST_KV_SNAPSHOTS_RESPONSE__INIT;
+	Fluss__GetKvSnapshotMetadataResponse files = FLUSS__GET_KV_SNAPSHOT_METADATA_RESPONSE__INIT;
+	Fluss__AcquireKvSnapshotLeaseResponse lease = FLUSS__ACQUIRE_KV_SNAPSHOT_LEASE_RESPONSE__INIT;
+	Fluss__PbKvSnapshot snapshot = FLUSS__PB_KV_SNAPSHOT__INIT;
+	Fluss__PbKvSnapshot *snapshots[1] = {&snapshot};
+	Fluss__AcquireKvSnapshotLeaseRequest *ask;
+	fluss_error err;
+
+	switch (request->api)
+	{
+		case FLUSS_API_GET_LATEST_KV_SNAPSHOTS:
+			latest.table_id = 7;
+			latest.n_latest_snapshots = 1;
+			latest.latest_snapshots = snapshots;
+			snapshot.has_snapshot_id = snapshot.has_log_offset = 1;
+			snapshot.snapshot_id = 3;
+			snapshot.log_offset = 40;
+			assert_fluss_ok(fluss_pb_pack(&latest, &request->answer, &err), &err);
+			return true;
+		case FLUSS_API_ACQUIRE_KV_SNAPSHOT_LEASE:
+			ask = fluss__acquire_kv_snapshot_lease_request__unpack(NULL, size, body);
+			assert_int_equal(strlen(ask->lease_id), 36);
+			assert_true(ask->lease_duration_ms == 600000);
+			assert_true(ask->snapshots_to_lease[0]->bucket_snapshots[0]->snapshot_id == 3);
+			fluss__acquire_kv_snapshot_lease_request__free_unpacked(ask, NULL);
+			server.acquired++;
+			server.leases++;
+			assert_fluss_ok(fluss_pb_pack(&lease, &request->answer, &err), &err);
+			return true;
+		case FLUSS_API_DROP_KV_SNAPSHOT_LEASE:
+			server.leases--;
+			return true;
+		case FLUSS_API_GET_KV_SNAPSHOT_METADATA:
+			files.log_offset = server.snapshot_gone ? 41 : 40;
+			assert_fluss_ok(fluss_pb_pack(&files, &request->answer, &err), &err);
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+handle(fluss_request *request, const uint8_t *body, size_t size)
+{
+	if (request->api != FLUSS_API_SCAN_KV)
+		return answer_snapshot(request, body, size);
+	if (server.refused)
+	{
+		/* as a connection does when the server does not list the API */
+		request->refused = true;
+		return true;
+	}
+	scan_kv(request, body, size);
+	return true;
+}
+
+static int
+set_up(void **unused)
+{
+	fake_start(4, true);
+	memset(&server, 0, sizeof(server));
+	fake.handler = handle;
+	for (int b = 0; b < 4; b++)
+		fake.buckets[b].end = b * 10;
+	options = (fluss_kvscan_options) {
+		.columns = columns, .ncolumns = 2, .mode = FLUSS_KVSCAN_SERVER,
+		.max_rows_per_bucket = 15, .max_buffered_bytes = 1 << 24
+	};
+	return 0;
+}
+
+static int
+tear_down(void **unused)
+{
+	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
+	{
+		free(fake.buckets[i].ids);
+		fake.buckets[i].ids = NULL;
+	}
+	return 0;
+}
+
+/* Reads up to max rows; every bucket's in its order. */
+static fluss_status
+read_rows(int max, int *rows, fluss_error *err)
+{
+	int64_t		next[4] = {0};
+	fluss_kvscan *scan = NULL;
+	bool		end = false;
+	fluss_status status;
+
+	*rows = 0;
+	fluss_error_init(err);
+	status = fluss_kvscan_open(&fake.client, test_host(), &fake.table,
+							   &options, &scan, err);
+	while (status == FLUSS_OK && !end && *rows < max)
+	{
+		fluss_bucket_ref at;
+		fluss_value values[2];
+
+		status = fluss_kvscan_next(scan, &end, &at, values, err);
+		if (status != FLUSS_OK || end)
+			break;
+		assert_true(values[1].u.integer ==
+					2 * (at.bucket * 1000 + next[at.bucket]));
+		next[at.bucket]++;
+		(*rows)++;
+	}
+	fluss_kvscan_close(scan);
+	assert_int_equal(fake.live_requests, 0);
+	assert_int_equal(test_host_live_blocks(), 0);
+	return status;
+}
+
+static void
+test_server_scan(void **unused)
+{
+	fluss_ends *ends;
+	fluss_error err;
+	int64_t		end;
+	int			rows;
+
+	assert_fluss_ok(fluss_ends_open(fake_host(), &ends, &err), &err);
+	/* an end that was pinned before stays */
+	assert_fluss_ok(fluss_ends_pin(ends, FLUSS_NO_PARTITION, 3, 17, &err), &err);
+	options.ends = ends;
+	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
+	assert_int_equal(rows, 60);
+	assert_int_equal(server.opened, 4);
+	assert_int_equal(server.finished, 4);
+	assert_int_equal(server.closed, 0);
+	assert_true(fluss_ends_get(ends, FLUSS_NO_PARTITION, 2, &end) && end == 502);
+	assert_true(fluss_ends_get(ends, FLUSS_NO_PARTITION, 3, &end) && end == 17);
+	fluss_ends_close(ends);
+}
+
+/* A scanner that is not read to its end is closed. */
+static void
+test_server_scan_is_closed(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	assert_fluss_ok(read_rows(3, &rows, &err), &err);
+	assert_int_equal(rows, 3);
+	assert_int_equal(server.opened, 2);
+	assert_int_equal(server.closed + server.finished, 3);
+}
+
+static void
+test_server_scan_errors(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	/* too many scanners, no leader: try again */
+	server.open_error = 69;
+	server.nopen_errors = 3;
+	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
+	assert_int_equal(rows, 60);
+	set_up(NULL);
+	server.open_error = FLUSS_CODE_NOT_LEADER;
+	server.nopen_errors = 2;
+	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
+	assert_int_equal(rows, 60);
+	assert_int_equal(fake.nforgets, 2);
+	/* an expired scanner cannot be gone on with */
+	set_up(NULL);
+	fake.buckets[1].end = 40;
+	server.page_error = 66;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, 66);
+	assert_int_equal(err.bucket, 1);
+	assert_in_range(rows, 14, 14);
+	/* a server before 1.0 */
+	set_up(NULL);
+	server.refused = true;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
+}
+
+/* Limit scans up to the first bucket with too many rows. */
+static void
+test_limit_scans_give_way(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	options.mode = FLUSS_KVSCAN_AUTO;
+	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
+	assert_int_equal(rows, 60);
+	assert_int_equal(server.opened, 2);
+	/* neither is there */
+	server.refused = true;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
+	assert_int_equal(rows, 10);
+}
+
+static void
+test_server_scan_unwinds(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		test_host_fail_alloc_at(n);
+		status = read_rows(1000, &rows, &err);
+		if (!test_host_alloc_failed())
+			break;
+		assert_int_equal(status, FLUSS_OUT_OF_MEMORY);
+	}
+	test_host_fail_alloc_at(0);
+	for (int n = 1;; n++)
+	{
+		fluss_status status;
+
+		fake.interrupt_poll = n;
+		status = read_rows(1000, &rows, &err);
+		if (status == FLUSS_OK)
+			break;
+		assert_int_equal(status, FLUSS_INTERRUPTED);
+	}
+}
+
+/* ---- snapshot reads */
+
+static void
+test_program_is_missing(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	options.mode = FLUSS_KVSCAN_SNAPSHOT;
+	options.snapshot.folder = "/tmp/fluss_kvscan_test";
+	options.snapshot.program = "/nonexistent";
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
+	assert_non_null(strstr(err.message, "not installed"));
+	assert_int_equal(fake.nrequests, 0);
+}
+
+/* The lease goes, whatever happens after it was taken. */
+static void
+test_leases(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	options.mode = FLUSS_KVSCAN_SNAPSHOT;
+	options.snapshot = (fluss_snapshot_options) {
+		.folder = "/tmp/fluss_kvscan_test", .program = "/bin/true",
+		.fetch_max_bytes = 1 << 20, .fetch_max_bytes_for_bucket = 1 << 20,
+		.fetch_inflight = 1
+	};
+	/* the log ends before the snapshot does; the program ends at once */
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
+	assert_non_null(strstr(err.message, "ended unexpectedly"));
+	assert_int_equal(server.acquired, 1);
+	assert_int_equal(server.leases, 0);
+	server.snapshot_gone = true;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MALFORMED);
+	assert_int_equal(server.acquired, 2);
+	assert_int_equal(server.leases, 0);
+	server.snapshot_gone = false;
+	for (int n = 1; n < 8; n++)
+	{
+		fake.interrupt_poll = n;
+		assert_int_not_equal(read_rows(1000, &rows, &err), FLUSS_OK);
+		assert_int_equal(server.leases, 0);
+	}
+	fake.interrupt_poll = 0;
+	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_server_scan, set_up),
+		cmocka_unit_test_setup(test_server_scan_is_closed, set_up),
+		cmocka_unit_test_setup(test_server_scan_errors, set_up),
+		cmocka_unit_test_setup(test_limit_scans_give_way, set_up),
+		cmocka_unit_test_setup(test_server_scan_unwinds, set_up),
+		cmocka_unit_test_setup(test_program_is_missing, set_up),
+		cmocka_unit_test_setup(test_leases, set_up)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tear_down);
+}
