@@ -2,8 +2,7 @@
  * http.c
  *	  Byte ranges by HTTP and HTTPS: gets on libcurl's multi interface.
  *
- * A get first waits for the addresses of its host, which are kept for a
- * minute, then runs inside libcurl.  Redirects are not followed and the
+ * A get first waits for the addresses of its host, then runs inside libcurl.  Redirects are not followed and the
  * environment's proxies not used: a get goes where its URL says.  The body of
  * a good answer goes straight into the caller's buffer.
  *
@@ -12,9 +11,7 @@
  * it, are counted with the handle.  A socket that has not connected yet libcurl
  * closes without a word: so after all that it does we look which are left.
  */
-#include <arpa/inet.h>
 #include <curl/curl.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,31 +20,16 @@
 #include <unistd.h>
 
 #include "http.h"
+#include "http_site.h"
 #include "net.h"
-#include "resolve.h"
 
-#define ADDRESSES_LIVE_MS	60000
 #define MAX_SOCKETS			32
 #define OWN_FDS				2
 #define ERROR_BODY			1024
 #define RECEIVE_BUFFER		(256L * 1024)
-#define MAX_NAME			256
 /* S3 demands it; not every libcurl adds it by itself. */
 #define EMPTY_BODY_HASH		"x-amz-content-sha256:" \
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-/* A host and port, and where it is. */
-typedef struct http_site http_site;
-struct http_site
-{
-	http_site  *next;
-	char		name[MAX_NAME];
-	int32_t		port;
-	fluss_resolver *resolver;	/* under way, or NULL */
-	int64_t		resolved_ms;	/* 0: never */
-	struct curl_slist *entry;	/* what libcurl is told */
-	char		reason[128];	/* why there is no address */
-};
 
 /* A socket that the host has counted, and which one it is. */
 typedef struct http_socket
@@ -311,15 +293,7 @@ fluss_http_close(fluss_http *http)
 	if (http == NULL)
 		return;
 	host = http->host;
-	while (http->sites != NULL)
-	{
-		http_site  *site = http->sites;
-
-		http->sites = site->next;
-		fluss_resolver_close(site->resolver);
-		curl_slist_free_all(site->entry);
-		host->free(host->arg, site);
-	}
+	fluss_http_sites_free(host, http->sites);
 	if (http->multi != NULL)
 		curl_multi_cleanup(http->multi);
 	find_closed(http);
@@ -328,121 +302,6 @@ fluss_http_close(fluss_http *http)
 	while (http->own_fds-- > 0 && host->release_fd != NULL)
 		host->release_fd(host->arg, -1);
 	host->free(host->arg, http);
-}
-
-/* ---- addresses */
-
-/* The host of a URL and its port.  Brackets of an IPv6 address are dropped. */
-static bool
-host_of(const char *url, char name[MAX_NAME], int32_t *port)
-{
-	CURLU	   *parts = curl_url();
-	char	   *text = NULL;
-	char	   *number = NULL;
-	bool		good = false;
-
-	if (parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-		curl_url_get(parts, CURLUPART_HOST, &text, 0) == CURLUE_OK &&
-		curl_url_get(parts, CURLUPART_PORT, &number,
-					 CURLU_DEFAULT_PORT) == CURLUE_OK)
-	{
-		size_t		length = strlen(text);
-		const char *start = text;
-
-		if (length > 2 && text[0] == '[')
-		{
-			start++;
-			length -= 2;
-		}
-		good = length > 0 && length < MAX_NAME;
-		if (good)
-		{
-			memcpy(name, start, length);
-			name[length] = '\0';
-			*port = (int32_t) strtol(number, NULL, 10);
-		}
-	}
-	curl_free(text);
-	curl_free(number);
-	curl_url_cleanup(parts);
-	return good;
-}
-
-static http_site *
-find_site(fluss_http *http, const char *name, int32_t port)
-{
-	http_site  *site = http->sites;
-
-	while (site != NULL &&
-		   (site->port != port || strcasecmp(site->name, name) != 0))
-		site = site->next;
-	if (site != NULL)
-		return site;
-	site = http->host->alloc(http->host->arg, sizeof(*site));
-	if (site == NULL)
-		return NULL;
-	memset(site, 0, sizeof(*site));
-	strcpy(site->name, name);
-	site->port = port;
-	site->next = http->sites;
-	http->sites = site;
-	return site;
-}
-
-/* "host:port:address,address", for CURLOPT_RESOLVE. */
-static bool
-keep_addresses(http_site *site, const fluss_sockaddr *addresses, int n)
-{
-	char		text[MAX_NAME + 16 + FLUSS_MAX_ADDRESSES * (INET6_ADDRSTRLEN + 3)];
-	int			used;
-	struct curl_slist *entry;
-
-	used = snprintf(text, sizeof(text), "%s:%d:", site->name, (int) site->port);
-	for (int i = 0; i < n; i++)
-	{
-		char		address[INET6_ADDRSTRLEN];
-
-		if (getnameinfo((const struct sockaddr *) &addresses[i].storage,
-						addresses[i].size, address, sizeof(address), NULL, 0,
-						NI_NUMERICHOST) != 0)
-			continue;
-		used += snprintf(text + used, sizeof(text) - (size_t) used,
-						 addresses[i].storage.ss_family == AF_INET6 ?
-						 "%s[%s]" : "%s%s", i > 0 ? "," : "", address);
-	}
-	entry = curl_slist_append(NULL, text);
-	curl_slist_free_all(site->entry);
-	site->entry = entry;
-	return entry != NULL;
-}
-
-static void
-start_resolving(fluss_http *http, http_site *site)
-{
-	const char *reason = "out of memory";
-
-	site->resolver = fluss_resolver_open(http->host, site->name, site->port,
-										 http->connect_timeout_ms, &reason);
-	if (site->resolver == NULL)
-		snprintf(site->reason, sizeof(site->reason), "%s", reason);
-}
-
-static void
-step_resolver(fluss_http *http, http_site *site)
-{
-	fluss_sockaddr addresses[FLUSS_MAX_ADDRESSES];
-	int			naddresses;
-	const char *reason = NULL;
-
-	if (!fluss_resolver_step(site->resolver, addresses, &naddresses, &reason))
-		return;
-	fluss_resolver_close(site->resolver);
-	site->resolver = NULL;
-	site->reason[0] = '\0';
-	if (naddresses == 0 || !keep_addresses(site, addresses, naddresses))
-		snprintf(site->reason, sizeof(site->reason), "%s", reason);
-	else
-		site->resolved_ms = now_ms(http);
 }
 
 /* ---- gets */
@@ -547,11 +406,11 @@ fluss_http_start(fluss_http *http, const fluss_http_ask *ask)
 {
 	fluss_http_get *get;
 	fluss_sockaddr numeric;
-	char		name[MAX_NAME];
+	char		name[FLUSS_SITE_NAME];
 	int32_t		port;
 	bool		good;
 
-	if (!host_of(ask->url, name, &port))
+	if (!fluss_http_site_of(ask->url, name, &port))
 		return NULL;
 	get = http->host->alloc(http->host->arg, sizeof(*get));
 	if (get == NULL)
@@ -568,7 +427,7 @@ fluss_http_start(fluss_http *http, const fluss_http_ask *ask)
 	good = get->easy != NULL && set_options(get, ask);
 	if (good && !fluss_net_numeric(name, port, &numeric))
 	{
-		get->site = find_site(http, name, port);
+		get->site = fluss_http_site_find(&http->sites, http->host, name, port);
 		good = get->site != NULL;
 	}
 	if (!good)
@@ -578,10 +437,9 @@ fluss_http_start(fluss_http *http, const fluss_http_ask *ask)
 	}
 	if (get->site == NULL)
 		run(get);
-	else if (get->site->resolver == NULL &&
-			 (get->site->entry == NULL ||
-			  now_ms(http) > get->site->resolved_ms + ADDRESSES_LIVE_MS))
-		start_resolving(http, get->site);
+	else
+		fluss_http_site_resolve(get->site, http->host,
+								http->connect_timeout_ms);
 	return get;
 }
 
@@ -747,7 +605,7 @@ fluss_http_step(fluss_http *http)
 	for (http_site *site = http->sites; site != NULL; site = site->next)
 	{
 		if (site->resolver != NULL)
-			step_resolver(http, site);
+			fluss_http_site_step(site, http->host);
 	}
 	for (fluss_http_get *get = http->gets; get != NULL; get = get->next)
 	{
