@@ -40,6 +40,8 @@ fluss_fetch_answer_free(fluss_scan *scan, fetch_answer *answer)
 		answer->read = NULL;
 		scan->nrequests--;
 	}
+	fluss_request_free(answer->received);
+	answer->received = NULL;
 	fluss_arena_reset(&answer->arena);
 	scan->bytes -= answer->bytes;
 	answer->next = scan->spare;

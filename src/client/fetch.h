@@ -97,6 +97,7 @@ struct fetch_answer
 {
 	fetch_answer *next;
 	fluss_arena arena;			/* parts and records */
+	fluss_request *received;	/* holds the records, or NULL */
 	/* both NULL: the answer is here */
 	fluss_request *request;
 	fluss_remote_read *read;	/* of part of a segment instead */

@@ -506,7 +506,8 @@ accept_answer(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
 	status = fluss_rpc_decode_fetch(&answer->arena, bytes,
 									scan->table->table_id, &results, &nresults,
 									err);
-	fluss_request_free(answer->request);
+	/* records point into it */
+	answer->received = answer->request;
 	answer->request = NULL;
 	scan->nrequests--;
 	if (status != FLUSS_OK)

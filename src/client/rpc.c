@@ -15,6 +15,12 @@
 #include "rpc.h"
 #include "rpc_pb.h"
 
+/* Fields of a fetch's answer that are found by hand: see fluss.proto. */
+#define TABLES_FIELD	1
+#define TABLE_ID_FIELD	1
+#define BUCKETS_FIELD	2
+#define RECORDS_FIELD	8
+
 static const char *const fetch_api = "FETCH_LOG";
 static const char *const lookup_api = "LOOKUP";
 static const char *const prefix_lookup_api = "PREFIX_LOOKUP";
@@ -185,20 +191,108 @@ read_segments(fluss_arena *arena, const Fluss__PbRemoteLogFetchInfo *info,
 	return FLUSS_OK;
 }
 
+/*
+ * The records are nearly all of an answer: they are left where they are, and
+ * the rest of the message is what protobuf-c unpacks.
+ */
 static fluss_status
-read_fetch_bucket(fluss_arena *arena,
-				  const Fluss__PbFetchLogRespForBucket *entry,
+split_fetch_bucket(fluss_arena *arena, fluss_bytes message,
+				   fluss_bytes *rest, fluss_fetch_result *result,
+				   fluss_error *err)
+{
+	fluss_pb_field field;
+	fluss_reader reader;
+	uint8_t    *copy;
+	size_t		size = message.size;
+
+	fluss_reader_init(&reader, message.data, message.size);
+	while (fluss_pb_next_field(&reader, &field))
+	{
+		if (field.number != RECORDS_FIELD || !field.is_bytes)
+			continue;
+		result->records = field.bytes;
+		size -= field.whole.size;
+	}
+	if (reader.failed)
+		return fluss_pb_malformed(err, fetch_api, "It cannot be decoded.");
+	copy = fluss_arena_alloc(arena, size);
+	if (copy == NULL)
+		return fluss_fail_memory(err);
+	rest->data = copy;
+	rest->size = size;
+	fluss_reader_init(&reader, message.data, message.size);
+	while (fluss_pb_next_field(&reader, &field))
+	{
+		if (field.number == RECORDS_FIELD && field.is_bytes)
+			continue;
+		memcpy(copy, field.whole.data, field.whole.size);
+		copy += field.whole.size;
+	}
+	return FLUSS_OK;
+}
+
+static fluss_status
+read_fetch_bucket(fluss_arena *arena, fluss_bytes message,
 				  fluss_fetch_result *result, fluss_error *err)
 {
+	Fluss__PbFetchLogRespForBucket *entry;
+	fluss_bytes rest;
+	fluss_status status;
+
+	status = split_fetch_bucket(arena, message, &rest, result, err);
+	if (status == FLUSS_OK)
+		status = fluss_pb_unpack(arena,
+								 &fluss__pb_fetch_log_resp_for_bucket__descriptor,
+								 rest, fetch_api, (void **) &entry, err);
+	if (status != FLUSS_OK)
+		return status;
 	READ_BUCKET_HEAD(result, entry, fetch_api, err);
 	result->high_watermark = -1;
 	if (entry->has_high_watermark && entry->high_watermark >= 0)
 		result->high_watermark = entry->high_watermark;
-	if (entry->has_records)
-		result->records = fluss_pb_bytes(entry->records);
 	if (entry->remote_log_fetch_info == NULL)
 		return FLUSS_OK;
 	return read_segments(arena, entry->remote_log_fetch_info, result, err);
+}
+
+/* The one table in the answer, its id, and how many buckets it has. */
+static fluss_status
+find_fetch_table(fluss_bytes answer, int64_t table_id, fluss_bytes *table,
+				 size_t *nbuckets, fluss_error *err)
+{
+	fluss_pb_field field;
+	fluss_reader reader;
+	int			ntables = 0;
+	bool		found = false;
+
+	fluss_reader_init(&reader, answer.data, answer.size);
+	while (fluss_pb_next_field(&reader, &field))
+	{
+		if (field.number != TABLES_FIELD || !field.is_bytes)
+			continue;
+		*table = field.bytes;
+		ntables++;
+	}
+	if (reader.failed)
+		return fluss_pb_malformed(err, fetch_api, "It cannot be decoded.");
+	*nbuckets = 0;
+	if (ntables == 1)
+	{
+		fluss_reader_init(&reader, table->data, table->size);
+		while (fluss_pb_next_field(&reader, &field))
+		{
+			if (field.number == BUCKETS_FIELD && field.is_bytes)
+				(*nbuckets)++;
+			else if (field.number == TABLE_ID_FIELD && !field.is_bytes)
+				found = (int64_t) field.value == table_id;
+		}
+		if (reader.failed)
+			return fluss_pb_malformed(err, fetch_api, "It cannot be decoded.");
+	}
+	if (!found)
+		return fluss_pb_malformed(err, fetch_api,
+								  "It is not about the table asked for.");
+	return FLUSS_OK;
 }
 
 fluss_status
@@ -206,24 +300,26 @@ fluss_rpc_decode_fetch(fluss_arena *arena, fluss_bytes answer,
 					   int64_t table_id, fluss_fetch_result **results,
 					   int *nresults, fluss_error *err)
 {
-	Fluss__FetchLogResponse *response;
-	Fluss__PbFetchLogRespForTable *table;
+	fluss_bytes table = {0};
+	fluss_pb_field field;
+	fluss_reader reader;
+	size_t		nbuckets = 0;
+	int			n = 0;
 	fluss_status status;
 
-	status = fluss_pb_unpack(arena, &fluss__fetch_log_response__descriptor,
-							 answer, fetch_api, (void **) &response, err);
+	status = find_fetch_table(answer, table_id, &table, &nbuckets, err);
+	if (status == FLUSS_OK)
+		status = new_results(arena, nbuckets, sizeof(**results), fetch_api,
+							 (void **) results, nresults, err);
 	if (status != FLUSS_OK)
 		return status;
-	if (response->n_tables_resp != 1 ||
-		response->tables_resp[0]->table_id != table_id)
-		return fluss_pb_malformed(err, fetch_api,
-								  "It is not about the table asked for.");
-	table = response->tables_resp[0];
-	status = new_results(arena, table->n_buckets_resp, sizeof(**results),
-						 fetch_api, (void **) results, nresults, err);
-	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
-		status = read_fetch_bucket(arena, table->buckets_resp[i],
-								   &(*results)[i], err);
+	fluss_reader_init(&reader, table.data, table.size);
+	while (status == FLUSS_OK && fluss_pb_next_field(&reader, &field))
+	{
+		if (field.number == BUCKETS_FIELD && field.is_bytes)
+			status = read_fetch_bucket(arena, field.bytes, &(*results)[n++],
+									   err);
+	}
 	return status;
 }
 

@@ -68,6 +68,42 @@ fluss_pb_unpack(fluss_arena *arena,
 							  "It cannot be decoded, or lacks a field.");
 }
 
+bool
+fluss_pb_next_field(fluss_reader *reader, fluss_pb_field *field)
+{
+	const uint8_t *start = reader->pos;
+	uint64_t	tag;
+
+	if (reader->failed || fluss_reader_left(reader) == 0)
+		return false;
+	tag = fluss_read_varint64(reader);
+	field->number = (uint32_t) (tag >> 3);
+	field->is_bytes = (tag & 7) == 2;
+	field->value = 0;
+	switch (tag & 7)
+	{
+		case 0:
+			field->value = fluss_read_varint64(reader);
+			break;
+		case 1:
+			field->value = fluss_read_u64le(reader);
+			break;
+		case 2:
+			field->bytes.size = fluss_read_varint32(reader);
+			field->bytes.data = fluss_read_bytes(reader, field->bytes.size);
+			break;
+		case 5:
+			field->value = fluss_read_u32le(reader);
+			break;
+		default:
+			reader->failed = true;
+			break;
+	}
+	field->whole.data = start;
+	field->whole.size = (size_t) (reader->pos - start);
+	return !reader->failed;
+}
+
 fluss_status
 fluss_pb_malformed(fluss_error *err, const char *api, const char *what)
 {

@@ -22,6 +22,22 @@ FLUSS_MUST_CHECK fluss_status fluss_pb_unpack(fluss_arena *arena,
 											  fluss_bytes answer,
 											  const char *api, void **message,
 											  fluss_error *err);
+/*
+ * One field of a message that is taken apart by hand, so that its long fields
+ * need no copy.
+ */
+typedef struct fluss_pb_field
+{
+	uint32_t	number;
+	bool		is_bytes;		/* a message, a string or bytes; else a number */
+	fluss_bytes bytes;			/* points into the message */
+	uint64_t	value;
+	fluss_bytes whole;			/* the field with its tag */
+} fluss_pb_field;
+
+/* Gives the next field; false at the end, or when reader->failed. */
+bool fluss_pb_next_field(fluss_reader *reader, fluss_pb_field *field);
+
 /* "the answer to api is not valid", DETAIL what. */
 fluss_status fluss_pb_malformed(fluss_error *err, const char *api,
 								const char *what);
