@@ -20,6 +20,11 @@ SELECT fluss_create_database('encoding_server', 'regress_encoding');
 CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
 SELECT fluss_create_table('texts', primary_key => '{id}', bucket_count => 1);
 INSERT INTO texts VALUES (1, 'plain', 'abcd'), (2, U&'caf\00e9', U&'\00e9\00e9\00e9\00e9'), (3, U&'\20ac', NULL), (4, U&'\+01f600', NULL);
+-- in arrays, in objects, and in the names of fields
+CREATE FOREIGN TABLE nested (id integer NOT NULL, a text[], r jsonb OPTIONS (fluss_type U&'ROW<`\00e9` STRING, `m` MAP<STRING, STRING>>')) SERVER encoding_server;
+SELECT fluss_create_table('nested', primary_key => '{id}', bucket_count => 1);
+INSERT INTO nested VALUES (1, ARRAY[U&'caf\00e9'], jsonb_build_object(U&'\00e9', U&'\00fc', 'm', jsonb_build_object(U&'\00f1', 'n'))), (2, ARRAY[U&'\20ac'], NULL),
+  (3, NULL, jsonb_build_object('m', jsonb_build_object(U&'\20ac', 'x')));
 
 \c regress_fluss_latin1
 \set VERBOSITY verbose
@@ -31,12 +36,17 @@ CREATE USER MAPPING FOR PUBLIC SERVER encoding_server;
 CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
 -- octets are those of LATIN1
 SELECT id, t, octet_length(t), v, octet_length(v) FROM texts WHERE id IN (1, 2) ORDER BY id;
+CREATE FOREIGN TABLE nested (id integer NOT NULL, a text[], r json) SERVER encoding_server;
+SELECT id, a, r, octet_length(r::text) FROM nested WHERE id = 1;
 \set VERBOSITY sqlstate
 SELECT t FROM texts WHERE id = 3;
 SELECT t FROM texts WHERE id = 4;
+SELECT a FROM nested WHERE id = 2;
+SELECT r FROM nested WHERE id = 3;
 \set VERBOSITY terse
 SELECT id FROM texts ORDER BY id;
 INSERT INTO texts VALUES (5, U&'na\00efve', U&'\00fc');
+INSERT INTO nested VALUES (5, ARRAY[U&'na\00efve'], json_build_object(U&'\00e9', U&'\00fc', 'm', json_build_object(U&'\00f1', U&'\00df')));
 CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER encoding_server;
 SELECT fluss_create_table('keys', primary_key => '{k}', bucket_count => 1);
 INSERT INTO keys VALUES (U&'\00e4', 1);
@@ -58,6 +68,7 @@ INSERT INTO texts (id, t) VALUES (7, E'\xe9');
 \set VERBOSITY terse
 SET client_min_messages = warning;
 SELECT * FROM texts ORDER BY id;
+SELECT * FROM nested ORDER BY id;
 CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER encoding_server;
 SELECT k, n FROM keys WHERE k = U&'\00e4';
 SELECT fluss_drop_database('encoding_server', 'regress_encoding', cascade => true);
