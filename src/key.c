@@ -12,13 +12,8 @@ FlussPrefixColumns(const FlussRelation *rel, Bitmapset **columns)
 	const fluss_schema *schema = table->schema;
 
 	*columns = NULL;
-	if (table->nbucket_key == 0 || table->nbucket_key >= table->nphysical_key)
+	if (!fluss_table_prefix_lookup(table))
 		return false;
-	for (int i = 0; i < table->nbucket_key; i++)
-	{
-		if (table->bucket_key[i] != table->physical_key[i])
-			return false;
-	}
 	for (int i = 0; i < schema->nprimary_key; i++)
 	{
 		for (int j = 0; j < table->nbucket_key; j++)

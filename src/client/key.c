@@ -283,6 +283,13 @@ iceberg_key(const fluss_type *type, const fluss_value *value, fluss_buf *out)
 
 /* ---- all */
 
+static bool
+has_bytes(fluss_type_id id)
+{
+	return id == FLUSS_CHAR || id == FLUSS_STRING || id == FLUSS_BINARY ||
+		id == FLUSS_BYTES;
+}
+
 static fluss_status
 check_key(fluss_key_encoder encoder, const fluss_schema *schema,
 		  const int32_t *columns, int ncolumns, const fluss_value *values,
@@ -305,6 +312,12 @@ check_key(fluss_key_encoder encoder, const fluss_schema *schema,
 		if (values[columns[i]].is_null)
 			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 							  "null value in key column \"%s\"", column->name);
+		/* its bytes would be none, and the server takes no such key */
+		if (encoder == FLUSS_KEY_ICEBERG && has_bytes(column->type.id) &&
+			values[columns[i]].u.bytes.size == 0)
+			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+							  "empty value in key column \"%s\", which Iceberg keys cannot have",
+							  column->name);
 	}
 	return FLUSS_OK;
 }

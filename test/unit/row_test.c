@@ -336,6 +336,12 @@ test_refused_keys(void **unused)
 									  &value, &out, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	value.is_null = false;
+	value.u.bytes.data = (const uint8_t *) "";
+	value.u.bytes.size = 0;
+	schema = test_schema(&arena, "ROW<a STRING>");
+	assert_int_equal(fluss_key_encode(FLUSS_KEY_ICEBERG, schema, &column, 1,
+									  &value, &out, &err),
+					 FLUSS_INVALID_ARGUMENT);
 	schema = test_schema(&arena, "ROW<a ROW<b INT>>");
 	assert_int_equal(fluss_key_encode(FLUSS_KEY_PAIMON, schema, &column, 1,
 									  &value, &out, &err), FLUSS_UNSUPPORTED);
