@@ -210,3 +210,109 @@ CREATE FUNCTION fluss_fdw_disconnect_all() RETURNS boolean
     AS 'MODULE_PATHNAME', 'fluss_fdw_disconnect_all';
 COMMENT ON FUNCTION fluss_fdw_disconnect_all()
     IS 'closes all Fluss connections of this session';
+
+-- Changes of tables and partitions.
+
+CREATE FUNCTION fluss_create_partition(
+    foreign_table regclass, spec jsonb, if_not_exists boolean DEFAULT false)
+    RETURNS void
+    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition';
+COMMENT ON FUNCTION fluss_create_partition(regclass, jsonb, boolean)
+    IS 'creates a partition of the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_create_partition(
+    server name, database_name text, table_name text, spec jsonb,
+    if_not_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition_by_name';
+COMMENT ON FUNCTION fluss_create_partition(name, text, text, jsonb, boolean)
+    IS 'creates a partition of a Fluss table';
+REVOKE EXECUTE ON FUNCTION
+    fluss_create_partition(name, text, text, jsonb, boolean) FROM PUBLIC;
+
+CREATE FUNCTION fluss_drop_partition(
+    foreign_table regclass, spec jsonb, if_exists boolean DEFAULT false)
+    RETURNS void
+    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition';
+COMMENT ON FUNCTION fluss_drop_partition(regclass, jsonb, boolean)
+    IS 'drops a partition of the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_drop_partition(
+    server name, database_name text, table_name text, spec jsonb,
+    if_exists boolean DEFAULT false) RETURNS void
+    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition_by_name';
+COMMENT ON FUNCTION fluss_drop_partition(name, text, text, jsonb, boolean)
+    IS 'drops a partition of a Fluss table';
+REVOKE EXECUTE ON FUNCTION
+    fluss_drop_partition(name, text, text, jsonb, boolean) FROM PUBLIC;
+
+CREATE FUNCTION fluss_alter_table(
+    foreign_table regclass, set jsonb DEFAULT NULL, reset text[] DEFAULT NULL)
+    RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_alter_table';
+COMMENT ON FUNCTION fluss_alter_table(regclass, jsonb, text[])
+    IS 'changes options of the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_alter_table(
+    server name, database_name text, table_name text, set jsonb,
+    reset text[] DEFAULT NULL) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_alter_table_by_name';
+COMMENT ON FUNCTION fluss_alter_table(name, text, text, jsonb, text[])
+    IS 'changes options of a Fluss table';
+REVOKE EXECUTE ON FUNCTION fluss_alter_table(name, text, text, jsonb, text[])
+    FROM PUBLIC;
+
+CREATE FUNCTION fluss_add_column(
+    foreign_table regclass, column_name text, fluss_type text,
+    comment text DEFAULT NULL) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_add_column';
+COMMENT ON FUNCTION fluss_add_column(regclass, text, text, text)
+    IS 'adds a column to the Fluss table that a foreign table stands for';
+
+CREATE FUNCTION fluss_add_column(
+    server name, database_name text, table_name text, column_name text,
+    fluss_type text, comment text DEFAULT NULL) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_add_column_by_name';
+COMMENT ON FUNCTION fluss_add_column(name, text, text, text, text, text)
+    IS 'adds a column to a Fluss table';
+REVOKE EXECUTE ON FUNCTION
+    fluss_add_column(name, text, text, text, text, text) FROM PUBLIC;
+
+CREATE FUNCTION fluss_sync_columns(foreign_table regclass) RETURNS SETOF text
+    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE ROWS 1
+    AS 'MODULE_PATHNAME', 'fluss_fdw_sync_columns';
+COMMENT ON FUNCTION fluss_sync_columns(regclass)
+    IS 'adds to a foreign table the columns that only the Fluss table has, and names them';
+
+CREATE FUNCTION fluss_wait(
+    foreign_table regclass, after jsonb DEFAULT NULL,
+    timeout interval DEFAULT '30 s') RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_wait';
+COMMENT ON FUNCTION fluss_wait(regclass, jsonb, interval)
+    IS 'waits until there are records past the given positions; false when the time is up';
+
+-- No defaults: of three texts this must not be what is meant.
+CREATE FUNCTION fluss_wait(
+    server name, database_name text, table_name text, after jsonb,
+    timeout interval) RETURNS boolean
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fluss_fdw_wait_by_name';
+COMMENT ON FUNCTION fluss_wait(name, text, text, jsonb, interval)
+    IS 'waits until there are records past the given positions; false when the time is up';
+
+CREATE FUNCTION fluss_fdw_check(
+    foreign_table regclass,
+    OUT problem text, OUT subject text, OUT detail text, OUT hint text)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 5
+    AS 'MODULE_PATHNAME', 'fluss_fdw_check';
+COMMENT ON FUNCTION fluss_fdw_check(regclass)
+    IS 'what would surprise who queries a foreign table, found in its columns and in a sample of rows';

@@ -210,32 +210,41 @@ remote_name(const FlussRelation *rel, const char *name)
 					name, rel->name)));
 }
 
-/* An array of local column names as remote ones. */
-static const char *const *
-column_list(FunctionCallInfo fcinfo, int n, const char *argument,
-			const FlussRelation *rel, int *count)
+const char **
+FlussTextArray(ArrayType *array, const char *argument, int *n)
 {
-	ArrayType  *array;
 	Datum	   *elements;
 	bool	   *nulls;
-	const char **names;
+	const char **texts;
 
-	*count = 0;
-	if (PG_ARGISNULL(n))
-		return NULL;
-	array = PG_GETARG_ARRAYTYPE_P(n);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements,
-					  &nulls, count);
-	names = palloc(sizeof(char *) * Max(*count, 1));
-	for (int i = 0; i < *count; i++)
+					  &nulls, n);
+	texts = palloc(sizeof(char *) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("argument \"%s\" must not contain nulls",
 							argument)));
-		names[i] = remote_name(rel, TextDatumGetCString(elements[i]));
+		texts[i] = TextDatumGetCString(elements[i]);
 	}
+	return texts;
+}
+
+/* An array of local column names as remote ones. */
+static const char *const *
+column_list(FunctionCallInfo fcinfo, int n, const char *argument,
+			const FlussRelation *rel, int *count)
+{
+	const char **names;
+
+	*count = 0;
+	if (PG_ARGISNULL(n))
+		return NULL;
+	names = FlussTextArray(PG_GETARG_ARRAYTYPE_P(n), argument, count);
+	for (int i = 0; i < *count; i++)
+		names[i] = remote_name(rel, names[i]);
 	return names;
 }
 
@@ -311,37 +320,49 @@ property_value(const char *key, const JsonbValue *value)
 	}
 }
 
-/* Keys that begin with "table." are Fluss's own, the others are custom. */
-static void
-describe_properties(Jsonb *jsonb, fluss_table_spec *spec)
+fluss_property *
+FlussJsonProperties(Jsonb *jsonb, const char *argument, int *n)
 {
 	JsonbIterator *it = JsonbIteratorInit(&jsonb->root);
 	JsonbValue	value;
 	JsonbIteratorToken token;
-	fluss_property *own;
-	fluss_property *custom;
+	fluss_property *properties;
 	const char *key = "";
 
 	if (!JB_ROOT_IS_OBJECT(jsonb))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"properties\" must be a JSON object")));
-	own = palloc(sizeof(*own) * Max(JB_ROOT_COUNT(jsonb), 1));
-	custom = palloc(sizeof(*custom) * Max(JB_ROOT_COUNT(jsonb), 1));
+				 errmsg("argument \"%s\" must be a JSON object", argument)));
+	properties = palloc(sizeof(*properties) * Max(JB_ROOT_COUNT(jsonb), 1));
+	*n = 0;
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
 			key = pnstrdup(value.val.string.val, value.val.string.len);
 		else if (token == WJB_VALUE)
 		{
-			bool		is_own = strncmp(key, "table.", strlen("table.")) == 0;
-			fluss_property *property = is_own ?
-				&own[spec->nproperties++] :
-				&custom[spec->ncustom_properties++];
-
-			property->key = key;
-			property->value = property_value(key, &value);
+			properties[*n].key = FlussNameToRemote(key);
+			properties[(*n)++].value = FlussNameToRemote(property_value(key, &value));
 		}
+	}
+	return properties;
+}
+
+/* Keys that begin with "table." are Fluss's own, the others are custom. */
+static void
+describe_properties(Jsonb *jsonb, fluss_table_spec *spec)
+{
+	int			n;
+	fluss_property *all = FlussJsonProperties(jsonb, "properties", &n);
+	fluss_property *own = palloc(sizeof(*own) * Max(n, 1));
+	fluss_property *custom = palloc(sizeof(*custom) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+	{
+		if (strncmp(all[i].key, "table.", strlen("table.")) == 0)
+			own[spec->nproperties++] = all[i];
+		else
+			custom[spec->ncustom_properties++] = all[i];
 	}
 	spec->properties = own;
 	spec->custom_properties = custom;

@@ -16,6 +16,8 @@
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "nodes/pathnodes.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -1163,6 +1165,12 @@ extern void FlussExplainCounters(const fluss_counters *counters,
 
 extern List *flussImportForeignSchema(ImportForeignSchemaStmt *stmt,
 									  Oid serverid);
+/*
+ * Appends name, type and options of a foreign table's column for a remote one;
+ * its name is none of *names, which learns it.
+ */
+extern void FlussAppendColumn(StringInfo out, const fluss_column *column,
+							  bool not_null, List **names);
 
 /* ------------------------------------------------- admin.c, admin_info.c */
 
@@ -1186,5 +1194,11 @@ extern void FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode);
 extern void FlussTargetOpenServer(FlussTarget *target, const char *server,
 								  const char *database, const char *table);
 extern void FlussTargetClose(FlussTarget *target);
+/* Members of a JSON object of scalars; argument is its name, for errors. */
+extern fluss_property *FlussJsonProperties(Jsonb *jsonb, const char *argument,
+										   int *n);
+/* Texts of an array without NULLs. */
+extern const char **FlussTextArray(ArrayType *array, const char *argument,
+								   int *n);
 
 #endif							/* FLUSS_FDW_H */

@@ -151,9 +151,9 @@ add_option(StringInfo out, const char *name, const char *value)
 	appendStringInfo(out, "%s %s", name, quote_literal_cstr(value));
 }
 
-static void
-add_column(StringInfo out, const fluss_column *column, bool not_null,
-		   List **names)
+void
+FlussAppendColumn(StringInfo out, const fluss_column *column, bool not_null,
+				  List **names)
 {
 	const char *remote = FlussNameFromRemote(column->name);
 	const char *name = column_name(remote, names);
@@ -161,8 +161,7 @@ add_column(StringInfo out, const fluss_column *column, bool not_null,
 	int32		typmod;
 
 	FlussPgTypeFor(&column->type, &type, &typmod);
-	appendStringInfo(out, "%s\n  %s %s", list_length(*names) > 1 ? "," : "",
-					 quote_identifier(name),
+	appendStringInfo(out, "%s %s", quote_identifier(name),
 					 format_type_with_typemod(type, typmod));
 	if (strcmp(name, remote) != 0)
 	{
@@ -228,8 +227,11 @@ create_command(const fluss_table *table, const char *local, bool changelog,
 					 quote_identifier(local));
 	/* an old image of a changelog may lack what is NOT NULL by now */
 	for (int i = 0; i < schema->ncolumns; i++)
-		add_column(&out, &schema->columns[i], options->not_null && !changelog,
-				   &names);
+	{
+		appendStringInfoString(&out, i > 0 ? ",\n  " : "\n  ");
+		FlussAppendColumn(&out, &schema->columns[i],
+						  options->not_null && !changelog, &names);
+	}
 	if (options->metadata && (changelog || schema->nprimary_key == 0))
 		add_metadata_columns(&out, table, changelog, &names);
 	appendStringInfo(&out, "\n) SERVER %s\nOPTIONS (",

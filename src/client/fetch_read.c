@@ -75,6 +75,9 @@ decode_batch(fluss_scan *scan, const fetch_answer *answer,
 	batch->next_offset = log_batch->next_offset;
 	batch->commit_timestamp_ms = log_batch->commit_timestamp_ms;
 	batch->schema_id = log_batch->schema_id;
+	batch->foreign_layout = log_batch->append_only &&
+		log_batch->record_count > 0 &&
+		log_batch->arrow != (scan->table->log_format == FLUSS_FORMAT_ARROW);
 	batch->columns = scan->views;
 	return FLUSS_OK;
 }

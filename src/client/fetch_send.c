@@ -287,7 +287,7 @@ start_request(fluss_scan *scan, fetch_answer *answer, fluss_error *err)
 	status = fluss_rpc_encode_fetch(&scan->host, scan->table->table_id,
 									(int32_t) answer->bytes, scan->projection,
 									projected ? scan->nprojection : 0,
-									scan->asks, answer->nparts, &scan->body,
+									scan->asks, answer->nparts, 0, &scan->body,
 									err);
 	if (status != FLUSS_OK)
 		return status;

@@ -101,6 +101,7 @@ typedef struct fluss_batch
 	int32_t		schema_id;
 	int32_t		first_row;		/* rows [first_row, end_row) are in range */
 	int32_t		end_row;
+	bool		foreign_layout; /* not in the table's log format */
 	const uint8_t *change_types;	/* one per record; NULL: all appends */
 	const fluss_column_view *columns;	/* as in fluss_scan_options.columns */
 } fluss_batch;
@@ -156,6 +157,31 @@ FLUSS_MUST_CHECK fluss_status fluss_scan_next(fluss_scan *scan,
 											  fluss_error *err);
 const fluss_counters *fluss_scan_counters(const fluss_scan *scan);
 void fluss_scan_close(fluss_scan *scan);
+
+/* A place in a bucket's log: the next offset to read. */
+typedef struct fluss_position
+{
+	int64_t		partition_id;	/* or FLUSS_NO_PARTITION */
+	int32_t		bucket;
+	int64_t		offset;
+} fluss_position;
+
+/*
+ * Waits until some bucket has a record at or past its position, without
+ * asking again and again: the servers answer when there is one.  *ready is
+ * false when timeout_ms has passed.  narrow_column is what a log that is
+ * stored by column is asked for.  A position past the end of a bucket waits
+ * for what comes after it; FLUSS_TABLE_CHANGED when the table is not the same
+ * any more.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_wait_for_records(fluss_client *client,
+													 fluss_table *table,
+													 const fluss_position *positions,
+													 int npositions,
+													 int32_t narrow_column,
+													 int64_t timeout_ms,
+													 bool *ready,
+													 fluss_error *err);
 
 /* ---------------------------------------------------------------- lookup */
 

@@ -131,7 +131,8 @@ fluss_status
 fluss_rpc_encode_fetch(const fluss_host *host, int64_t table_id,
 					   int32_t max_bytes, const int32_t *projection,
 					   int nprojection, const fluss_fetch_bucket *buckets,
-					   int nbuckets, fluss_buf *out, fluss_error *err)
+					   int nbuckets, int32_t max_wait_ms, fluss_buf *out,
+					   fluss_error *err)
 {
 	Fluss__FetchLogRequest request = FLUSS__FETCH_LOG_REQUEST__INIT;
 	Fluss__PbFetchLogReqForTable table = FLUSS__PB_FETCH_LOG_REQ_FOR_TABLE__INIT;
@@ -144,6 +145,9 @@ fluss_rpc_encode_fetch(const fluss_host *host, int64_t table_id,
 	request.max_bytes = max_bytes;
 	request.n_tables_req = 1;
 	request.tables_req = tables;
+	request.has_max_wait_ms = request.has_min_bytes = max_wait_ms > 0;
+	request.max_wait_ms = max_wait_ms;
+	request.min_bytes = 1;
 	table.table_id = table_id;
 	table.projection_pushdown_enabled = nprojection > 0;
 	table.n_projected_fields = nprojection;

@@ -56,6 +56,7 @@ FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_fetch(const fluss_host *host,
 													 int nprojection, /* 0: off */
 													 const fluss_fetch_bucket *buckets,
 													 int nbuckets,
+													 int32_t max_wait_ms, /* 0: at once */
 													 fluss_buf *out,
 													 fluss_error *err);
 FLUSS_MUST_CHECK fluss_status fluss_rpc_decode_fetch(fluss_arena *arena,

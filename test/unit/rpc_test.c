@@ -152,7 +152,7 @@ encode_fetch(int64_t table_id, const int32_t *projection, int nprojection,
 	fluss_fetch_bucket bucket = {FLUSS_NO_PARTITION, 0, offset, 1 << 20};
 
 	return fluss_rpc_encode_fetch(test_host(), table_id, 1 << 20, projection,
-								  nprojection, &bucket, 1, out, err);
+								  nprojection, &bucket, 1, 0, out, err);
 }
 
 static fluss_status

@@ -1,0 +1,241 @@
+/*
+ * admin_alter.c
+ *	  Functions that change a Fluss table, and a foreign table after it.
+ */
+#include "fluss_fdw.h"
+
+#include "access/table.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "tcop/utility.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/tuplestore.h"
+
+/* ---------------------------------------------------------------- options */
+
+static void
+alter_table(FlussTarget *target, FunctionCallInfo fcinfo, int first)
+{
+	int			nset = 0;
+	int			nreset = 0;
+	fluss_property *set = NULL;
+	const char **reset = NULL;
+	fluss_error err;
+
+	if (!PG_ARGISNULL(first))
+		set = FlussJsonProperties(PG_GETARG_JSONB_P(first), "set", &nset);
+	if (!PG_ARGISNULL(first + 1))
+		reset = FlussTextArray(PG_GETARG_ARRAYTYPE_P(first + 1), "reset",
+							   &nreset);
+	if (nset + nreset == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nothing to set or to reset")));
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_alter_table(target->conn->client, target->database,
+								 target->table, set, nset, reset, nreset,
+								 &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	FlussTargetClose(target);
+}
+
+static void
+require_arguments(FunctionCallInfo fcinfo, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument %d must not be null", i + 1)));
+	}
+}
+
+static void
+open_by_name(FlussTarget *target, FunctionCallInfo fcinfo)
+{
+	require_arguments(fcinfo, 3);
+	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_alter_table);
+
+PGDLLEXPORT Datum
+fluss_fdw_alter_table(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_alter_table()");
+	require_arguments(fcinfo, 1);
+	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
+	alter_table(&target, fcinfo, 1);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_alter_table_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_alter_table_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_alter_table()");
+	open_by_name(&target, fcinfo);
+	alter_table(&target, fcinfo, 3);
+	PG_RETURN_VOID();
+}
+
+/* ---------------------------------------------------------------- columns */
+
+/* name, type, comment from argument first on */
+static void
+add_column(FlussTarget *target, FunctionCallInfo fcinfo, int first)
+{
+	fluss_host	host = FlussHost(target->context);
+	fluss_column column = {0};
+	fluss_error err;
+
+	column.name = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first)));
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_type_from_text(&host,
+									text_to_cstring(PG_GETARG_TEXT_PP(first + 1)),
+									&column.type, &err), err, NULL);
+	if (!PG_ARGISNULL(first + 2))
+		column.comment = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first + 2)));
+	FLUSS_CALL(fluss_add_columns(target->conn->client, target->database,
+								 target->table, &column, 1, &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	FlussTargetClose(target);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_add_column);
+
+PGDLLEXPORT Datum
+fluss_fdw_add_column(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_add_column()");
+	require_arguments(fcinfo, 3);
+	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
+	add_column(&target, fcinfo, 1);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_add_column_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_add_column_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_add_column()");
+	require_arguments(fcinfo, 5);
+	open_by_name(&target, fcinfo);
+	add_column(&target, fcinfo, 3);
+	PG_RETURN_VOID();
+}
+
+/* ------------------------------------------------------------------- sync */
+
+static bool
+is_mapped(const FlussRelation *rel, int remote)
+{
+	for (int i = 0; i < rel->natts; i++)
+	{
+		if (rel->attrs[i].remote_name != NULL && rel->attrs[i].remote == remote)
+			return true;
+	}
+	return false;
+}
+
+/* Local names in use, which a new column must not have. */
+static List *
+local_names(const FlussRelation *rel)
+{
+	List	   *names = NIL;
+
+	for (int i = 0; i < rel->natts; i++)
+	{
+		if (rel->attrs[i].remote_name != NULL)
+			names = lappend(names, (char *) rel->attrs[i].name);
+	}
+	return names;
+}
+
+/* ALTER FOREIGN TABLE ... ADD COLUMN ..., or NULL when nothing is missing. */
+static char *
+sync_command(const FlussRelation *rel, List **added)
+{
+	const fluss_schema *schema = rel->table->schema;
+	List	   *names = local_names(rel);
+	StringInfoData command;
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "ALTER FOREIGN TABLE %s",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(rel->relid)),
+												rel->name));
+	for (int i = 0; i < schema->ncolumns; i++)
+	{
+		if (is_mapped(rel, i))
+			continue;
+		appendStringInfoString(&command, *added != NIL ? ", ADD COLUMN " :
+							   " ADD COLUMN ");
+		FlussAppendColumn(&command, &schema->columns[i], false, &names);
+		*added = lappend(*added, llast(names));
+	}
+	return *added != NIL ? command.data : NULL;
+}
+
+static void
+run_command(const char *command)
+{
+	int			result;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	result = SPI_execute(command, false, 0);
+	if (result != SPI_OK_UTILITY)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
+	SPI_finish();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_sync_columns);
+
+PGDLLEXPORT Datum
+fluss_fdw_sync_columns(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	FlussTarget target;
+	FlussRelation *rel;
+	List	   *added = NIL;
+	char	   *command;
+	ListCell   *lc;
+
+	PreventCommandIfReadOnly("fluss_sync_columns()");
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
+	rel = FlussRelationOpen(PG_GETARG_OID(0), GetUserId(), target.context,
+							NULL);
+	FlussRelationRefresh(rel);
+	command = sync_command(rel, &added);
+	if (command != NULL)
+		run_command(command);
+	foreach(lc, added)
+	{
+		Datum		value = CStringGetTextDatum(lfirst(lc));
+		bool		is_null = false;
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value,
+							 &is_null);
+	}
+	FlussTargetClose(&target);
+	return (Datum) 0;
+}

@@ -1,0 +1,250 @@
+/*
+ * admin_partition.c
+ *	  Functions that create and drop partitions of a Fluss table.
+ *
+ * A partition is given as a JSON object, a value for each partition column.
+ * Of a foreign table these are its own columns, and values as PostgreSQL
+ * writes them; of a table named by server these are Fluss's columns, and the
+ * values as they stand in the names of partitions.
+ */
+#include "fluss_fdw.h"
+
+#include "fmgr.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+static fluss_table *
+open_table(FlussTarget *target)
+{
+	fluss_table **table = palloc0(sizeof(*table));
+	fluss_error err;
+
+	FlussCloseOnReset(target->context, release_table, (void **) table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
+								target->table, true, table, &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	if ((*table)->npartition_key == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("Fluss table \"%s.%s\" is not partitioned",
+						(*table)->database, (*table)->name)));
+	return *table;
+}
+
+/* ----------------------------------------------------------------- values */
+
+/* The local column for a partition column; NULL when there is none. */
+static const FlussAttribute *
+local_column(const FlussRelation *rel, const char *remote)
+{
+	for (int i = 0; i < rel->natts; i++)
+	{
+		const FlussAttribute *attr = &rel->attrs[i];
+
+		if (attr->remote_name != NULL && attr->metadata == FLUSS_META_NONE &&
+			strcmp(FlussNameToRemote(attr->remote_name), remote) == 0)
+			return attr;
+	}
+	return NULL;
+}
+
+static char *
+scalar_text(const char *key, const JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvString:
+			return pnstrdup(value->val.string.val, value->val.string.len);
+		case jbvNumeric:
+			return DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+		case jbvBool:
+			return pstrdup(value->val.boolean ? "true" : "false");
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of partition column \"%s\" must be a string, number or boolean",
+							key)));
+	}
+}
+
+/* A PostgreSQL value's text, as it stands in a partition's name. */
+static char *
+partition_text(FlussTarget *target, const FlussAttribute *attr,
+			   const fluss_type *type, char *input)
+{
+	FlussRelation *rel = target->rel;
+	FlussConverter converter;
+	fluss_value value;
+	fluss_error err;
+	Oid			input_function;
+	Oid			ioparam;
+	Datum		datum;
+	char	   *result = palloc(FLUSS_PARTITION_TEXT_SIZE);
+
+	FlussCheckAttribute(rel, attr->attnum);
+	FlussConverterInit(&converter, rel, attr->attnum);
+	getTypeInputInfo(attr->type, &input_function, &ioparam);
+	datum = OidInputFunctionCall(input_function, input, ioparam, attr->typmod);
+	memset(&value, 0, sizeof(value));
+	FlussFromDatum(&converter, datum, &value);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_partition_text(type, &value, result, &err), err,
+			   rel->name);
+	return result;
+}
+
+/* Takes the value of a column out of the object, and counts it. */
+static char *
+take_value(Jsonb *spec, const char *name, int *taken)
+{
+	JsonbValue	value;
+
+	if (getKeyJsonValueFromContainer(&spec->root, name, strlen(name),
+									 &value) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("partition column \"%s\" has no value", name),
+				 errhint("The argument \"spec\" is an object with a value for each partition column.")));
+	(*taken)++;
+	return scalar_text(name, &value);
+}
+
+/* The values of a partition, in partition key order. */
+static const char **
+partition_values(FlussTarget *target, const fluss_table *table, Jsonb *spec)
+{
+	const char **values = palloc(sizeof(char *) * table->npartition_key);
+	int			taken = 0;
+
+	if (!JB_ROOT_IS_OBJECT(spec))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"spec\" must be a JSON object")));
+	for (int i = 0; i < table->npartition_key; i++)
+	{
+		const fluss_column *column =
+			&table->schema->columns[table->partition_key[i]];
+		const char *remote = FlussNameFromRemote(column->name);
+		const FlussAttribute *attr = target->rel != NULL ?
+			local_column(target->rel, column->name) : NULL;
+
+		if (attr != NULL)
+			values[i] = partition_text(target, attr, &column->type,
+									   take_value(spec, attr->name, &taken));
+		else
+			values[i] = take_value(spec, remote, &taken);
+	}
+	if (taken < JB_ROOT_COUNT(spec))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"spec\" has a value for a column that is no partition column")));
+	return values;
+}
+
+/* -------------------------------------------------------------- functions */
+
+static void
+create_partition(FlussTarget *target, Jsonb *spec, bool if_not_exists)
+{
+	fluss_table *table = open_table(target);
+	const char **values = partition_values(target, table, spec);
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_create_partition(target->conn->client, table, values,
+									  if_not_exists, &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	FlussTargetClose(target);
+}
+
+static void
+drop_partition(FlussTarget *target, Jsonb *spec, bool if_exists)
+{
+	fluss_table *table = open_table(target);
+	const char **values = partition_values(target, table, spec);
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_drop_partition(target->conn->client, table, values,
+									if_exists, &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	FlussTargetClose(target);
+}
+
+/* A foreign table, with its remote side. */
+static void
+open_by_relid(FlussTarget *target, Oid relid)
+{
+	FlussTargetOpenTable(target, relid, 0);
+	target->rel = FlussRelationOpen(relid, GetUserId(), target->context, NULL);
+}
+
+static void
+open_by_name(FlussTarget *target, FunctionCallInfo fcinfo)
+{
+	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_create_partition);
+
+PGDLLEXPORT Datum
+fluss_fdw_create_partition(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_create_partition()");
+	open_by_relid(&target, PG_GETARG_OID(0));
+	create_partition(&target, PG_GETARG_JSONB_P(1), PG_GETARG_BOOL(2));
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_create_partition_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_create_partition_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_create_partition()");
+	open_by_name(&target, fcinfo);
+	create_partition(&target, PG_GETARG_JSONB_P(3), PG_GETARG_BOOL(4));
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_drop_partition);
+
+PGDLLEXPORT Datum
+fluss_fdw_drop_partition(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_drop_partition()");
+	open_by_relid(&target, PG_GETARG_OID(0));
+	drop_partition(&target, PG_GETARG_JSONB_P(1), PG_GETARG_BOOL(2));
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_drop_partition_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_drop_partition_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	PreventCommandIfReadOnly("fluss_drop_partition()");
+	open_by_name(&target, fcinfo);
+	drop_partition(&target, PG_GETARG_JSONB_P(3), PG_GETARG_BOOL(4));
+	PG_RETURN_VOID();
+}

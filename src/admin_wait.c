@@ -1,0 +1,338 @@
+/*
+ * admin_wait.c
+ *	  fluss_wait(): until there is something to read past given positions.
+ *
+ * It pins nothing, so that a scan of the next statement sees what it waited
+ * for.  Under REPEATABLE READ that scan would not: there it is refused.
+ */
+#include "fluss_fdw.h"
+
+#include "access/xact.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* New partitions are looked for so often. */
+#define PARTITIONS_MS	5000
+
+/* What was read of one bucket. */
+typedef struct Seen
+{
+	int64		partition_id;
+	int32		bucket;
+	int64		offset;			/* the last one read */
+} Seen;
+
+typedef struct SeenList
+{
+	int			n;
+	Seen	   *items;
+} SeenList;
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+static void
+release_partitions(void *partitions)
+{
+	fluss_partitions_release(partitions);
+}
+
+/* -------------------------------------------------------------- positions */
+
+static bool
+find_member(JsonbContainer *object, const char *name, JsonbValue *value)
+{
+	return getKeyJsonValueFromContainer(object, name, strlen(name),
+										value) != NULL &&
+		value->type != jbvNull;
+}
+
+static int64
+number_of(const JsonbValue *value, const char *name)
+{
+	if (value->type != jbvNumeric)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" of a position must be a number", name)));
+	return DatumGetInt64(DirectFunctionCall1(numeric_int8,
+											 NumericGetDatum(value->val.numeric)));
+}
+
+/* The partition of a position, by id or by name; -2: it is not there. */
+static int64
+partition_of(JsonbContainer *object, const fluss_partitions *partitions)
+{
+	JsonbValue	value;
+	const fluss_partition *partition = NULL;
+	int64		id;
+
+	if (partitions == NULL)
+		return FLUSS_NO_PARTITION;
+	if (find_member(object, "partition_id", &value))
+	{
+		id = number_of(&value, "partition_id");
+		partition = fluss_partition_by_id(partitions, id);
+	}
+	else if (find_member(object, "partition", &value) &&
+			 value.type == jbvString)
+		partition = fluss_partition_by_name(partitions,
+											pnstrdup(value.val.string.val,
+													 value.val.string.len));
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a position of a partitioned table needs \"partition_id\" or \"partition\"")));
+	return partition != NULL ? partition->partition_id : -2;
+}
+
+static void
+check_table_id(JsonbContainer *object, const fluss_table *table)
+{
+	JsonbValue	value;
+
+	if (find_member(object, "table_id", &value) &&
+		number_of(&value, "table_id") != table->table_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("table \"%s.%s\" was made again since the position was taken",
+						table->database, table->name)));
+}
+
+static void
+read_position(JsonbContainer *object, const fluss_table *table,
+			  const fluss_partitions *partitions, Seen *seen)
+{
+	static const char *const names[] = {"log_offset", "last_offset", "offset"};
+	JsonbValue	value;
+	int			i = 0;
+
+	check_table_id(object, table);
+	seen->partition_id = partition_of(object, partitions);
+	if (!find_member(object, "bucket", &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a position needs \"bucket\"")));
+	seen->bucket = (int32) number_of(&value, "bucket");
+	while (i < lengthof(names) && !find_member(object, names[i], &value))
+		i++;
+	seen->offset = i < lengthof(names) ? number_of(&value, names[i]) : -1;
+}
+
+/* {"0": 41, "1": 7}: last offsets by bucket. */
+static void
+read_object(Jsonb *after, const fluss_partitions *partitions, SeenList *list)
+{
+	JsonbIterator *it = JsonbIteratorInit(&after->root);
+	JsonbValue	value;
+	JsonbIteratorToken token;
+
+	if (partitions != NULL && JB_ROOT_COUNT(after) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positions of a partitioned table must be an array of objects")));
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		Seen	   *seen = &list->items[list->n];
+
+		if (token == WJB_KEY)
+		{
+			seen->partition_id = FLUSS_NO_PARTITION;
+			seen->bucket = pg_strtoint32(pnstrdup(value.val.string.val,
+												  value.val.string.len));
+		}
+		else if (token == WJB_VALUE)
+		{
+			seen->offset = number_of(&value, "offset");
+			list->n++;
+		}
+	}
+}
+
+static void
+read_positions(Jsonb *after, const fluss_table *table,
+			   const fluss_partitions *partitions, SeenList *list)
+{
+	list->n = 0;
+	list->items = NULL;
+	if (after == NULL)
+		return;
+	list->items = palloc0(sizeof(Seen) * Max(JB_ROOT_COUNT(after), 1));
+	if (JB_ROOT_IS_OBJECT(after))
+	{
+		read_object(after, partitions, list);
+		return;
+	}
+	for (int i = 0; i < JB_ROOT_COUNT(after); i++)
+	{
+		JsonbValue *item = getIthJsonbValueFromContainer(&after->root, i);
+
+		if (item == NULL || item->type != jbvBinary ||
+			!JsonContainerIsObject(item->val.binary.data))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"after\" must be an array of positions, or an object with the last offset of each bucket")));
+		read_position(item->val.binary.data, table, partitions,
+					  &list->items[list->n++]);
+	}
+}
+
+static int64
+last_seen(const SeenList *list, int64 partition_id, int32 bucket)
+{
+	int64		last = -1;
+
+	for (int i = 0; i < list->n; i++)
+	{
+		if (list->items[i].partition_id == partition_id &&
+			list->items[i].bucket == bucket)
+			last = Max(last, list->items[i].offset);
+	}
+	return last;
+}
+
+/* All buckets of the table; those not mentioned were never read. */
+static fluss_position *
+next_positions(const fluss_table *table, const fluss_partitions *partitions,
+			   const SeenList *list, int *n)
+{
+	int			npartitions = partitions != NULL ? partitions->n : 1;
+	fluss_position *positions = palloc(sizeof(*positions) *
+									   Max(npartitions * table->nbuckets, 1));
+
+	*n = 0;
+	for (int i = 0; i < npartitions; i++)
+	{
+		int64		id = partitions != NULL ?
+			partitions->items[i].partition_id : FLUSS_NO_PARTITION;
+
+		for (int j = 0; j < table->nbuckets; j++)
+			positions[(*n)++] = (fluss_position) {
+				.partition_id = id, .bucket = j,
+				.offset = last_seen(list, id, j) + 1
+			};
+	}
+	return positions;
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* One spell with the partitions of now. */
+static bool
+wait_once(FlussTarget *target, Jsonb *after, int64 timeout_ms)
+{
+	fluss_table **table = palloc0(sizeof(*table));
+	fluss_partitions **partitions = palloc0(sizeof(*partitions));
+	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	fluss_position *positions;
+	int			npositions;
+	SeenList	seen = {0};
+	bool		ready;
+	fluss_error err;
+
+	FlussCloseOnReset(CurrentMemoryContext, release_table, (void **) table);
+	FlussCloseOnReset(CurrentMemoryContext, release_partitions,
+					  (void **) partitions);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
+								target->table, false, table, &err),
+			   err, relname);
+	if ((*table)->npartition_key > 0)
+	{
+		FLUSS_CALL(fluss_partitions_open(target->conn->client, *table, 0,
+										 partitions, &err), err, relname);
+		timeout_ms = Min(timeout_ms, PARTITIONS_MS);
+	}
+	read_positions(after, *table, *partitions, &seen);
+	positions = next_positions(*table, *partitions, &seen, &npositions);
+	FLUSS_CALL(fluss_wait_for_records(target->conn->client, *table, positions,
+									  npositions,
+									  FlussNarrowestColumn((*table)->schema),
+									  timeout_ms, &ready, &err),
+			   err, relname);
+	return ready;
+}
+
+static bool
+wait_for_records(FlussTarget *target, Jsonb *after, Interval *timeout)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	TimestampTz end = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+															  TimestampTzGetDatum(start),
+															  IntervalPGetDatum(timeout)));
+	MemoryContext spell = AllocSetContextCreate(target->context,
+												"fluss wait",
+												ALLOCSET_DEFAULT_SIZES);
+	bool		ready = false;
+	int64		left;
+
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot wait for records in a transaction of isolation level REPEATABLE READ or SERIALIZABLE"),
+				 errdetail("Its scans end where the log ended when they first looked.")));
+	do
+	{
+		MemoryContext caller;
+
+		left = Max(TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end),
+				   0);
+		MemoryContextReset(spell);
+		caller = MemoryContextSwitchTo(spell);
+		ready = wait_once(target, after, left);
+		MemoryContextSwitchTo(caller);
+	} while (!ready && GetCurrentTimestamp() < end);
+	FlussTargetClose(target);
+	return ready;
+}
+
+static Jsonb *
+after_argument(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
+}
+
+static Interval *
+timeout_argument(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"timeout\" must not be null")));
+	return PG_GETARG_INTERVAL_P(n);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_wait);
+
+PGDLLEXPORT Datum
+fluss_fdw_wait(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
+	PG_RETURN_BOOL(wait_for_records(&target, after_argument(fcinfo, 1),
+									timeout_argument(fcinfo, 2)));
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_wait_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_wait_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	PG_RETURN_BOOL(wait_for_records(&target, after_argument(fcinfo, 3),
+									timeout_argument(fcinfo, 4)));
+}
