@@ -14,6 +14,8 @@
 
 /* Partitions that one question asks about at most. */
 #define MAX_ASKED		256
+/* Tries while a server knows a partition and not yet its table. */
+#define MAX_CONFUSED	8
 
 static fluss_partition_leaders **
 slot_of(fluss_table_object *object, int64_t partition_id)
@@ -188,13 +190,33 @@ ask_metadata(fluss_client *client, fluss_table *table,
 			 const int64_t *partition_ids, int n, int64_t deadline_ms,
 			 fluss_arena *arena, fluss_metadata *metadata, fluss_error *err)
 {
-	fluss_status status;
+	for (int attempt = 0;; attempt++)
+	{
+		int64_t		pause = fluss_backoff_ms(attempt);
+		fluss_error problem;
+		fluss_status status;
 
-	status = fluss_nodes_ask(client, table->database, table->name,
-							 partition_ids, n, deadline_ms, arena, metadata,
-							 err);
-	if (status == FLUSS_OK)
-		return status;
+		status = fluss_nodes_ask(client, table->database, table->name,
+								 partition_ids, n, deadline_ms, arena,
+								 metadata, err);
+		if (status == FLUSS_OK)
+			return status;
+		/*
+		 * A tablet server of Fluss 0.9 that has heard of a new partition
+		 * before its table stumbles over the missing path.
+		 */
+		if (n == 0 || status != FLUSS_SERVER_ERROR ||
+			err->server_code != FLUSS_CODE_UNKNOWN_SERVER_ERROR ||
+			attempt == MAX_CONFUSED ||
+			fluss_client_now(client) + pause >= deadline_ms)
+			break;
+		status = fluss_cluster_sleep(client, pause, &problem);
+		if (status != FLUSS_OK)
+		{
+			*err = problem;
+			return status;
+		}
+	}
 	if (n > 0 && fluss_error_is_dropped_partition(err))
 		explain_dropped(table, partition_ids, n, err);
 	else
