@@ -14,6 +14,12 @@
 #include "writer.h"
 
 #define MAX_INFLIGHT	5		/* batches that the server remembers */
+/*
+ * Rows of one KV batch.  The server collects the change types of a batch in
+ * one buffer of 128 kB, a byte a change, and every row may be an update, which
+ * is two: beyond that it fails.
+ */
+#define MAX_KV_ROWS		32768
 
 /* ---- opening */
 
@@ -299,7 +305,8 @@ hold_row(fluss_writer *writer, write_bucket *bucket, bool full,
 static fluss_status
 after_add(fluss_writer *writer, write_bucket *bucket, fluss_error *err)
 {
-	bool		full = (int64_t) bucket->open_size >= writer->options.batch_size;
+	bool		full = (int64_t) bucket->open_size >= writer->options.batch_size ||
+		(writer->keyed && bucket->open_rows >= MAX_KV_ROWS);
 	fluss_status status = FLUSS_OK;
 
 	if (writer->options.hold)

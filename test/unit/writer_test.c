@@ -200,6 +200,22 @@ test_buckets_share_requests(void **unused)
 	close_writer(writer);
 }
 
+/* The server takes no more changes in one batch, however small they are. */
+static void
+test_rows_of_a_batch(void **unused)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	start(1, true);
+	options.batch_size = 1 << 24;
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 70000, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	assert_in_range(fake.nrequests, 3, 4);
+	close_writer(writer);
+}
+
 static void
 test_delete(void **unused)
 {
@@ -622,6 +638,7 @@ main(void)
 		cmocka_unit_test_setup(test_small_append, set_up_log),
 		cmocka_unit_test_setup(test_upsert, set_up_keyed),
 		cmocka_unit_test_setup(test_buckets_share_requests, set_up_keyed),
+		cmocka_unit_test_setup(test_rows_of_a_batch, set_up_keyed),
 		cmocka_unit_test_setup(test_delete, set_up_keyed),
 		cmocka_unit_test_setup(test_bad_rows_leave_it_usable, set_up_log),
 		cmocka_unit_test_setup(test_partial_update, set_up_keyed),
