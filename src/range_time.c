@@ -207,6 +207,26 @@ raise_starts(FlussIntervals *intervals, int64 time, bool any, int64 offset)
 	intervals->n = n;
 }
 
+/* False: the partition has been dropped; the scan will meet that, and tell. */
+static bool
+list_offsets(FlussRelation *rel, int64 partition_id, const int32 *buckets,
+			 int n, int64 time, int64 *offsets)
+{
+	fluss_error err;
+	fluss_status status;
+
+	fluss_error_init(&err);
+	status = fluss_list_offsets(rel->conn->client, rel->table,
+								FLUSS_OFFSET_AT_TIMESTAMP, time, partition_id,
+								buckets, n, true, offsets, &err);
+	if (status == FLUSS_SERVER_ERROR &&
+		err.server_code == FLUSS_CODE_PARTITION_NOT_EXISTS)
+		return false;
+	if (status != FLUSS_OK)
+		FlussRaise(&err, rel->name);
+	return true;
+}
+
 /* One time, in those buckets of a partition that start with it. */
 static int
 resolve_time(FlussRelation *rel, fluss_ends *ends, int64 partition_id,
@@ -215,7 +235,6 @@ resolve_time(FlussRelation *rel, fluss_ends *ends, int64 partition_id,
 	int32	   *buckets = palloc(nbuckets * sizeof(int32));
 	int64	   *offsets = palloc(nbuckets * sizeof(int64));
 	int			n = 0;
-	fluss_error err;
 
 	for (int i = 0; i < nbuckets; i++)
 	{
@@ -223,13 +242,8 @@ resolve_time(FlussRelation *rel, fluss_ends *ends, int64 partition_id,
 			starts_with(&sets[i].open, time, any))
 			buckets[n++] = i;
 	}
-	fluss_error_init(&err);
-	if (n > 0)
-		FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
-									  FLUSS_OFFSET_AT_TIMESTAMP, time,
-									  partition_id, buckets, n, true, offsets,
-									  &err),
-				   err, rel->name);
+	if (n == 0 || !list_offsets(rel, partition_id, buckets, n, time, offsets))
+		return n > 0;
 	for (int i = 0; i < n; i++)
 	{
 		FlussOffsetSet *set = &sets[buckets[i]];
