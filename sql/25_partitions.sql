@@ -182,6 +182,16 @@ SELECT explain_analyze('EXECUTE again');
 -- offsets that are not there: named with their partition
 SELECT count(*) FROM events WHERE _partition = '2' AND _log_offset >= 100;
 
+-- a partition that is dropped while the transaction still sees it
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) FROM events WHERE v < 0;
+SELECT fluss_drop_partition('events', '{"region": "2"}');
+SELECT pg_sleep(2);
+SELECT count(*), min(_partition) FROM events;
+SELECT count(*) FROM events WHERE _commit_timestamp > '2020-01-01';
+COMMIT;
+SELECT count(*), min(_partition) FROM events;
+
 SELECT fluss_drop_database('partition_server', 'regress_partition', cascade => true);
 DROP TABLE local, positions;
 DROP FUNCTION explain_analyze, differs, differs_by_type;
