@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 DATABASE = "bench"
 READINGS = 1_000_000
+MANY = 5_000_000  # readings that are aggregated
 SENSORS = 100_000
 LOOKUPS = 10_000
 JOINED = 100_000
@@ -60,6 +61,26 @@ class Psql:
         raise RuntimeError("psql has ended")
 
 
+class Java:
+    """The Java client's loop over the records, in a process of its own."""
+
+    def __init__(self):
+        classes = os.environ["FLUSS_BENCH_CLASSES"]
+        self.process = subprocess.Popen(
+            ["java", "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", classes,
+             "Readings", os.environ["FLUSS_BOOTSTRAP"], DATABASE, "many_readings"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    async def ask(self, question):
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            raise RuntimeError("the Java client has ended")
+        return answer.split("|")
+
+
 class Pyfluss:
     """The same questions to pyfluss, asked in the fastest way it offers."""
 
@@ -77,12 +98,13 @@ class Pyfluss:
     async def open_tables(self):
         self.readings = await self.connection.get_table(path("sensor_readings"))
         self.state = await self.connection.get_table(path("sensor_info"))
+        self.many = await self.connection.get_table(path("many_readings"))
         # A lookuper answers one lookup at a time and waits 100 ms for others that
         # may share its request: only many lookupers make many lookups fast.
         self.lookupers = [self.state.new_lookup().create_lookuper() for _ in range(LOOKUPERS)]
 
-    async def reader(self, columns):
-        scan = self.readings.new_scan().project_by_name(columns)
+    async def reader(self, columns, table=None):
+        scan = (table or self.readings).new_scan().project_by_name(columns)
         scanner = await scan.create_record_batch_log_scanner()
         scanner.subscribe(0, fluss.EARLIEST_OFFSET)
         return scanner
@@ -90,6 +112,16 @@ class Pyfluss:
     async def scan(self):
         table = await (await self.reader(["temperature_c"])).to_arrow()
         return [table.num_rows, pc.sum(table["temperature_c"]).as_py()]
+
+    async def count(self):
+        return [(await (await self.reader(["sensor_id"], self.many)).to_arrow()).num_rows]
+
+    async def aggregate(self):
+        table = await (await self.reader(["temperature_c"], self.many)).to_arrow()
+        column = table["temperature_c"]
+        edges = pc.min_max(column)
+        return [pc.count(column).as_py(), pc.sum(column).as_py(), pc.mean(column).as_py(),
+                edges["min"].as_py(), edges["max"].as_py()]
 
     async def look_up(self, keys):
         return await asyncio.gather(*[
@@ -156,28 +188,35 @@ async def create(admin, name, columns, keys):
     raise RuntimeError(f"table {name} gets no leader")
 
 
+async def append(table, n):
+    start = np.datetime64("2026-08-04T09:00:00", "ms")
+    writer = table.new_append().create_writer()
+    readings = pa.table({
+        "sensor_id": np.random.randint(1, SENSORS + 1, n).astype(np.int32),
+        "measured_at": start + np.arange(n).astype("timedelta64[ms]"),
+        # sums of quarters are exact, in whatever order
+        "temperature_c": np.round(np.random.normal(22, 3, n) * 4) / 4,
+        "humidity_pct": np.round(np.random.normal(45, 5, n), 1),
+    })
+    for batch in readings.to_batches(max_chunksize=BATCH):
+        writer.write_arrow_batch(batch)
+    await writer.flush()
+
+
 async def load(pyfluss):
     await pyfluss.admin.create_database(DATABASE, ignore_if_exists=True)
-    await create(pyfluss.admin, "sensor_readings", [
-        ("sensor_id", pa.int32()), ("measured_at", pa.timestamp("ms")),
-        ("temperature_c", pa.float64()), ("humidity_pct", pa.float64())], None)
+    for name in ("sensor_readings", "many_readings"):
+        await create(pyfluss.admin, name, [
+            ("sensor_id", pa.int32()), ("measured_at", pa.timestamp("ms")),
+            ("temperature_c", pa.float64()), ("humidity_pct", pa.float64())], None)
     await create(pyfluss.admin, "sensor_info", [
         pa.field("sensor_id", pa.int32(), nullable=False), ("name", pa.string()),
         ("location", pa.string()), ("state", pa.string())], ["sensor_id"])
     await pyfluss.open_tables()
 
-    start = np.datetime64("2026-08-04T09:00:00", "ms")
-    writer = pyfluss.readings.new_append().create_writer()
-    readings = pa.table({
-        "sensor_id": np.random.randint(1, SENSORS + 1, READINGS).astype(np.int32),
-        "measured_at": start + np.arange(READINGS).astype("timedelta64[ms]"),
-        # sums of quarters are exact, in whatever order
-        "temperature_c": np.round(np.random.normal(22, 3, READINGS) * 4) / 4,
-        "humidity_pct": np.round(np.random.normal(45, 5, READINGS), 1),
-    })
-    for batch in readings.to_batches(max_chunksize=BATCH):
-        writer.write_arrow_batch(batch)
-    await writer.flush()
+    await append(pyfluss.readings, READINGS)
+    for _ in range(MANY // READINGS):
+        await append(pyfluss.many, READINGS)
 
     states = ["OK", "ERROR", "MAINTENANCE", "LOW_BATTERY", "CALIBRATING"]
     writer = pyfluss.state.new_upsert().create_writer()
@@ -197,6 +236,9 @@ def define(psql):
             sensor_id integer, measured_at timestamp(3),
             temperature_c double precision, humidity_pct double precision,
             _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER fluss;
+        CREATE FOREIGN TABLE many_readings (
+            sensor_id integer, measured_at timestamp(3),
+            temperature_c double precision, humidity_pct double precision) SERVER fluss;
         CREATE FOREIGN TABLE sensor_info (
             sensor_id integer, name text, location text, state text) SERVER fluss;
         PREPARE lookups(int[]) AS SELECT count(*), sum(length(name))
@@ -230,6 +272,27 @@ async def compare(psql, title, sql, other, mark=None, repeats=REPEATS):
     a, b = statistics.median(ours), statistics.median(theirs)
     report(title, f"{a:.1f}", f"{b:.1f}", f"{a / b:.2f}",
            mark and f"<= {mark} x", mark and a / b <= mark)
+
+
+async def compare_all(psql, title, sql, rivals, mark):
+    """The same beside the better of several clients, which the line names."""
+    times = {name: [] for name in ["fluss_fdw", *rivals]}
+    for i in range(REPEATS + 1):
+        rows, ms = psql.run(sql)
+        times["fluss_fdw"].append(ms)
+        for name, rival in rivals.items():
+            start = time.perf_counter()
+            expected = await rival()
+            times[name].append((time.perf_counter() - start) * 1000)
+            if [float(x) for x in rows[0]] != [float(x) for x in expected]:
+                raise RuntimeError(f"{title}: fluss_fdw says {rows}, {name} {expected}")
+    medians = {name: statistics.median(ms[1:]) for name, ms in times.items()}
+    best = min(rivals, key=medians.get)
+    ratio = medians["fluss_fdw"] / medians[best]
+    for name in rivals:
+        report(f"{title}, {name}", f"{medians['fluss_fdw']:.1f}", f"{medians[name]:.1f}",
+               f"{medians['fluss_fdw'] / medians[name]:.2f}",
+               f"<= {mark} x" if name == best else None, name == best and ratio <= mark)
 
 
 def latency(psql, title, mark):
@@ -271,6 +334,14 @@ async def main():
     report("", "fluss_fdw ms", "pyfluss ms", "ratio", None, False)
     await compare(psql, f"count(*), sum() over {READINGS} readings",
                   "SELECT count(*), sum(temperature_c) FROM sensor_readings", pyfluss.scan, 3)
+    java = Java()
+    await compare_all(psql, f"count(*) over {MANY}", "SELECT count(*) FROM many_readings",
+                      {"pyfluss": pyfluss.count, "Java": lambda: java.ask("count sensor_id")}, 1)
+    await compare_all(psql, f"count, sum, avg, min, max over {MANY}", """
+        SELECT count(temperature_c), sum(temperature_c), avg(temperature_c),
+            min(temperature_c), max(temperature_c) FROM many_readings""",
+                      {"pyfluss": pyfluss.aggregate,
+                       "Java": lambda: java.ask("aggregate temperature_c")}, 1)
     await compare(psql, f"{LOOKUPS} lookups in one statement",
                   f"EXECUTE lookups('{array}')", lambda: pyfluss.lookups(keys), 1)
     await compare(psql, f"join of {JOINED} readings, by lookups", join, pyfluss.join_by_lookups,
