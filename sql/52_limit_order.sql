@@ -22,6 +22,9 @@ CREATE FOREIGN TABLE oremote.r (id integer, temp double precision, note text, bk
 CREATE FOREIGN TABLE oremote.one (id integer, note text, off bigint OPTIONS (metadata 'log_offset'), at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER order_server;
 CREATE FOREIGN TABLE oremote.info (id integer NOT NULL, name text, site text, bkt integer OPTIONS (metadata 'bucket')) SERVER order_server;
 CREATE FOREIGN TABLE oremote.none (id integer, off bigint OPTIONS (metadata 'log_offset')) SERVER order_server;
+CREATE FOREIGN TABLE oremote.p (id integer, day text, part text OPTIONS (metadata 'partition'), bkt integer OPTIONS (metadata 'bucket'),
+  off bigint OPTIONS (metadata 'log_offset'), at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER order_server;
+SELECT fluss_create_table('oremote.p', bucket_key => '{id}', bucket_count => 2, partitioned_by => '{day}');
 SELECT fluss_create_table('oremote.r', bucket_key => '{id}', bucket_count => 3);
 SELECT fluss_create_table('oremote.one', bucket_count => 1);
 SELECT fluss_create_table('oremote.info', primary_key => '{id}', bucket_count => 3);
@@ -31,6 +34,9 @@ SELECT format('INSERT INTO oremote.r (id, temp, note) SELECT g, g %% 13, CASE g 
 INSERT INTO oremote.one SELECT g, 'n' || g % 7 FROM generate_series(1, 50) g;
 INSERT INTO oremote.one SELECT g, 'n' || g % 7 FROM generate_series(51, 60) g;
 INSERT INTO oremote.info SELECT g, CASE g WHEN 77 THEN 'az' ELSE 'b' || g END, 'site ' || g % 4 FROM generate_series(1, 100) g;
+INSERT INTO oremote.p (id, day) SELECT g, 'd' || g % 3 FROM generate_series(1, 90) g;
+INSERT INTO oremote.p (id, day) SELECT g, 'd' || g % 3 FROM generate_series(91, 120) g;
+CREATE TABLE oheap.p AS TABLE oremote.p;
 CREATE TABLE oheap.r AS TABLE oremote.r;
 CREATE TABLE oheap.one AS TABLE oremote.one;
 CREATE TABLE oheap.info AS TABLE oremote.info;
@@ -60,6 +66,9 @@ INSERT INTO tests (q) VALUES
   ('SELECT g, (SELECT off FROM one WHERE off < g ORDER BY off DESC LIMIT 1), (SELECT count(*) FROM (SELECT * FROM r LIMIT g) y) FROM generate_series(0, 65, 5) g'), ('SELECT g, (SELECT array_agg(off) FROM (SELECT off FROM r ORDER BY off DESC LIMIT g) y) FROM generate_series(0, 6) g'),
   ('SELECT a.off FROM one a JOIN one b ON a.off = b.off ORDER BY a.off LIMIT 5'), ('SELECT a.off, b.off FROM one a JOIN one b ON a.off = b.off + 1 ORDER BY a.off DESC LIMIT 5'), ('SELECT min(off), max(off) FROM one WHERE off < 20'), ('SELECT max(off) FROM (SELECT off FROM one LIMIT 5) x WHERE off < 5'),
   ('SELECT count(*) FROM (SELECT * FROM r WHERE off BETWEEN 118 AND 120 LIMIT 8) x'),
+  ('SELECT * FROM p ORDER BY off DESC, bkt, part LIMIT 7'), ('SELECT * FROM p ORDER BY at DESC, id LIMIT 5'), ('SELECT * FROM p WHERE day = ''d1'' ORDER BY bkt, off LIMIT 9'), ('SELECT * FROM p WHERE part = ''d1'' ORDER BY bkt, off LIMIT 9'),
+  ('SELECT * FROM p WHERE day = ''d1'' AND bkt = 1 ORDER BY off'), ('SELECT * FROM p WHERE day >= ''d1'' ORDER BY bkt, off, day LIMIT 5'), ('SELECT * FROM p ORDER BY bkt, off, day LIMIT 5'), ('SELECT count(*) FROM (SELECT * FROM p WHERE part = ''d2'' LIMIT 100) x'),
+  ('SELECT min(off), max(off) FROM p'), ('SELECT min(off), max(off) FROM p WHERE part = ''d1'' AND off > 3'),
   ('SELECT id FROM r WHERE now() < ''2000-01-01'' ORDER BY off DESC LIMIT 3'), ('SELECT bkt, max(off) FROM r GROUP BY bkt HAVING max(off) > 0 ORDER BY bkt LIMIT 2'), ('SELECT id FROM r WHERE bkt = 5 ORDER BY off LIMIT 2'), ('SELECT id FROM r WHERE id = ANY (SELECT id FROM loc) ORDER BY off DESC LIMIT 1'),
   ('SELECT id FROM r WHERE NOT EXISTS (SELECT FROM loc WHERE loc.id = r.id) ORDER BY off DESC, bkt LIMIT 2');
 CREATE FUNCTION rows_of(q text, path text) RETURNS text LANGUAGE plpgsql AS $$

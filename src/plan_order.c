@@ -22,6 +22,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /* Rows that a limit which is not known yet asks for. */
@@ -158,6 +159,64 @@ reads_one_bucket(FlussPlanState *state, RelOptInfo *baserel)
 	return false;
 }
 
+/* The column of an equality that holds for one value in bytes, or none. */
+static AttrNumber
+equal_column(FlussRelation *rel, Index varno, OpExpr *op)
+{
+	for (int i = 0; i < 2 && list_length(op->args) == 2; i++)
+	{
+		Var		   *var = list_nth(op->args, i);
+		Node	   *other = list_nth(op->args, 1 - i);
+		Oid			family;
+
+		if (!IsA(var, Var) || var->varno != (int) varno || var->varattno <= 0 ||
+			var->varattno > rel->natts ||
+			contain_var_clause(other) || contain_volatile_functions(other))
+			continue;
+		family = lookup_type_cache(rel->attrs[var->varattno - 1].type,
+								   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+		if (OidIsValid(family) &&
+			get_op_opfamily_strategy(op->opno, family) ==
+			BTEqualStrategyNumber &&
+			(!OidIsValid(op->inputcollid) ||
+			 get_collation_isdeterministic(op->inputcollid)))
+			return var->varattno;
+	}
+	return InvalidAttrNumber;
+}
+
+/* Do all rows that pass the clauses belong to one partition? */
+static bool
+reads_one_partition(FlussPlanState *state, RelOptInfo *baserel)
+{
+	FlussRelation *rel = state->rel;
+	const fluss_table *table = rel->table;
+	Bitmapset  *fixed = NULL;
+	ListCell   *lc;
+
+	foreach(lc, baserel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		AttrNumber	attnum;
+
+		if (!IsA(rinfo->clause, OpExpr))
+			continue;
+		attnum = equal_column(rel, baserel->relid, (OpExpr *) rinfo->clause);
+		if (!AttributeNumberIsValid(attnum))
+			continue;
+		if (rel->attrs[attnum - 1].metadata == FLUSS_META_PARTITION)
+			return true;
+		if (rel->attrs[attnum - 1].remote >= 0 && FlussKeyIsExact(rel, attnum))
+			fixed = bms_add_member(fixed, rel->attrs[attnum - 1].remote);
+	}
+	for (int i = 0; i < table->npartition_key; i++)
+	{
+		if (!bms_is_member(table->partition_key[i], fixed))
+			return false;
+	}
+	return true;
+}
+
 /* As many of the wanted pathkeys as a scan in ascending order has. */
 static List *
 ascending_pathkeys(PlannerInfo *root, RelOptInfo *baserel,
@@ -167,7 +226,7 @@ ascending_pathkeys(PlannerInfo *root, RelOptInfo *baserel,
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (state->rel->table->npartition_key > 0)
+	if (!reads_one_partition(state, baserel))
 		return NIL;
 	foreach(lc, root->query_pathkeys)
 	{
