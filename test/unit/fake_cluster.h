@@ -111,6 +111,9 @@ static struct
 	bool		(*handler) (fluss_request *request, const uint8_t *body,
 							size_t size);
 
+	/* a fetch is answered from its last bucket to its first */
+	bool		backwards;
+
 	/* what was seen */
 	int			nrequests;
 	int			inflight;
@@ -399,8 +402,9 @@ fake_fetch(fluss_request *request, const uint8_t *body, size_t size)
 	fake.last_nbuckets = (int) table->n_buckets_req;
 	fake.last_max_bytes = ask->max_bytes;
 	fake.last_nprojection = (int) table->n_projected_fields;
-	for (size_t i = 0; i < table->n_buckets_req; i++)
+	for (size_t n = 0; n < table->n_buckets_req; n++)
 	{
+		size_t		i = fake.backwards ? table->n_buckets_req - 1 - n : n;
 		int			code;
 
 		fluss_buf_init(&records[i], fake_host());

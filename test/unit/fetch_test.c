@@ -299,6 +299,27 @@ test_small_ranges_of_many_buckets(void **unused)
 	assert_int_equal(result.counters.rows, 4000);
 }
 
+/* The order in which a server fills its answer is its own. */
+static void
+test_row_limit_of_many_buckets(void **unused)
+{
+	fluss_range ranges[4];
+	scan_result result;
+
+	fake_start(4, false);
+	fake.backwards = true;
+	options.row_limit = 7;
+	for (int b = 0; b < 4; b++)
+	{
+		ranges[b] = (fluss_range) {-1, b, 10, 20};
+		fake_append(b, 15, 2);
+		fake_append(b, 15, 2);
+	}
+	result = run_scan(ranges, 4, NULL);
+	assert_int_equal(result.status, FLUSS_OK);
+	assert_int_equal(result.rows, 40);
+}
+
 static void
 test_memory_bound(void **unused)
 {
@@ -877,6 +898,7 @@ main(void)
 		cmocka_unit_test_setup(test_many_buckets, set_up),
 		cmocka_unit_test_setup(test_empty_ranges_of_many_buckets, set_up),
 		cmocka_unit_test_setup(test_small_ranges_of_many_buckets, set_up),
+		cmocka_unit_test_setup(test_row_limit_of_many_buckets, set_up),
 		cmocka_unit_test_setup(test_memory_bound, set_up),
 		cmocka_unit_test_setup(test_end_is_pinned, set_up),
 		cmocka_unit_test_setup(test_growing_log, set_up),
