@@ -13,7 +13,7 @@
 #include "utils/ruleutils.h"
 
 static const char *
-scan_name(FlussScanKind kind)
+scan_name(FlussScanKind kind, bool prefix)
 {
 	switch (kind)
 	{
@@ -23,7 +23,7 @@ scan_name(FlussScanKind kind)
 			return "changelog";
 		case FLUSS_SCAN_LOOKUP:
 		case FLUSS_SCAN_HANDED:
-			return "lookup";
+			return prefix ? "prefix lookup" : "lookup";
 		case FLUSS_SCAN_LIMIT:
 			return "limit scan";
 		case FLUSS_SCAN_SNAPSHOT:
@@ -424,7 +424,7 @@ flussExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	List	   *clauses = state->clauses;
 	FlussOptions *options = state->rel->options;
 	const char *name = scan_name(es->analyze ? FlussStateScanUsed(state) :
-								 state->kind);
+								 state->kind, state->plan.prefix);
 
 	if (state->plan.order == FLUSS_ORDER_TAIL ||
 		state->plan.order == FLUSS_ORDER_TAIL_TIME)

@@ -452,6 +452,49 @@ extern bool FlussSplitComparison(const FlussRelation *rel, Index varno,
  */
 extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
 							 int *keyno);
+/* An equality on a primary key column. */
+typedef struct FlussKeyLeaf
+{
+	int			keyno;			/* place in the primary key */
+	AttrNumber	attnum;
+	Expr	   *value;
+	Oid			argtype;		/* of the value; of its elements for an array */
+	bool		is_array;
+} FlussKeyLeaf;
+
+/* The clauses of a lookup. */
+typedef struct FlussKeyMatch
+{
+	bool		prefix;			/* only by the prefix of the key */
+	List	   *exact;			/* the lookup answers them */
+	List	   *hints;			/* they name keys, and say more than that */
+	double		keys;			/* so many, about */
+} FlussKeyMatch;
+
+extern bool FlussSplitKeyLeaf(FlussRelation *rel, Index varno, Node *clause,
+							  FlussKeyLeaf *leaf);
+/* True when the clause fixes some column of the primary key. */
+extern bool FlussIsKeyUse(FlussRelation *rel, Index varno, Node *clause);
+/*
+ * The clauses, RestrictInfos or bare, that fix the whole key, or else its
+ * prefix; false when they do not.
+ */
+extern bool FlussMatchKey(PlannerInfo *root, FlussRelation *rel, Index varno,
+						  List *clauses, FlussKeyMatch *match);
+
+/* ------------------------------------------------------------- key_set.c */
+
+typedef struct FlussKeyTree FlussKeyTree;
+
+/* Compiles the clauses of a lookup for evaluation under parent. */
+extern FlussKeyTree *FlussKeyCompile(FlussRelation *rel, Index varno,
+									 List *clauses, PlanState *parent);
+/*
+ * The keys they name now, each with its values by place in the primary key, in
+ * the current context; how many is returned.  HV001 past the memory cap.
+ */
+extern int	FlussKeyEvaluate(FlussKeyTree *tree, ExprContext *econtext,
+							 const fluss_value ***keys);
 /*
  * One equality with a single value for each column of the primary key, or of
  * the prefix that chooses partition and bucket, in key order; NIL if one is
@@ -726,6 +769,7 @@ typedef struct FlussPlanPrivate
 	int			partitions_kept;	/* of them; -1: told at execution */
 	FlussScanOrder order;
 	int			nlimit;			/* expressions after the clauses: LIMIT, OFFSET */
+	bool		prefix;			/* lookups: by the prefix of the key */
 } FlussPlanPrivate;
 
 /* Narrowest fixed-width column: what is fetched when no column is wanted. */
@@ -753,6 +797,7 @@ typedef struct FlussSplit
 	List	   *hints;			/* they narrow it, and stay in one of the next */
 	List	   *vector;			/* vector filters */
 	List	   *local;			/* what is left to the executor */
+	bool		prefix;			/* a lookup by the prefix of the key */
 } FlussSplit;
 
 extern void FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
@@ -777,7 +822,8 @@ extern char *FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind,
  */
 extern FlussRelation *FlussLookupRelation(const RelOptInfo *baserel);
 /* A scan of the relation that gives what a lookup join hands it. */
-extern ForeignPath *FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel);
+extern ForeignPath *FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel,
+									bool prefix);
 /* Equalities with the column of varno on the left, as EXPLAIN shows them. */
 extern List *FlussColumnsFirst(PlannerInfo *root, List *clauses, Index varno);
 
@@ -875,18 +921,6 @@ typedef struct FlussFill
 	FlussConverter converter;
 } FlussFill;
 
-/* One primary key column of a lookup. */
-typedef struct FlussKeyPart
-{
-	AttrNumber	attnum;
-	FlussConverter converter;
-	ExprState  *value;
-	Oid			argtype;		/* of the value, or of its elements */
-	bool		is_array;
-	int			nvalues;		/* of the current rescan, NULLs left out */
-	fluss_value *values;
-} FlussKeyPart;
-
 typedef struct FlussRounds FlussRounds;
 
 struct FlussScanState
@@ -938,11 +972,11 @@ struct FlussScanState
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
 
 	/* lookups */
-	int			nkeys;			/* primary key columns */
-	FlussKeyPart *keys;			/* in key order */
+	FlussKeyTree *keys;
 	fluss_lookup *lookup;
 	int			nslots;
-	int			slot;			/* next one to give */
+	int			slot;			/* the one whose rows are given */
+	int			slot_row;		/* next one of them */
 
 	/* rows of a slot that a lookup join handed over */
 	fluss_lookup *handed;		/* the join's; NULL: none */
@@ -977,8 +1011,6 @@ extern bool FlussLogNext(ForeignScanState *node, FlussScanState *state,
  * select among them.
  */
 extern bool FlussLogNextBatch(ForeignScanState *node, FlussScanState *state);
-extern void FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
-							   List *clauses);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
 extern bool FlussHandedNext(FlussScanState *state, TupleTableSlot *slot);

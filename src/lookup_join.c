@@ -286,7 +286,8 @@ make_path(const LookupJoin *join, Path *outer, ForeignPath *inner)
 static void
 add_paths(LookupJoin *join)
 {
-	ForeignPath *inner = FlussHandedPath(join->root, join->innerrel);
+	ForeignPath *inner = FlussHandedPath(join->root, join->innerrel,
+										   join->prefix);
 	Path	   *outer = join->outerrel->cheapest_total_path;
 	ListCell   *lc;
 

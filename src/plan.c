@@ -80,6 +80,7 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, makeInteger(priv->partitions_kept));
 	list = lappend(list, makeInteger(priv->order));
 	list = lappend(list, makeInteger(priv->nlimit));
+	list = lappend(list, makeInteger(priv->prefix));
 	return list;
 }
 
@@ -101,6 +102,7 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->partitions_kept = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->order = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->nlimit = NEXT_FIELD(intVal(lfirst(lc)));
+	priv->prefix = NEXT_FIELD(intVal(lfirst(lc)) != 0);
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -298,59 +300,6 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	}
 }
 
-/* ------------------------------------------------------------ key clauses */
-
-/*
- * Finds one key clause for every primary key column, in key order.  NIL when
- * a column has none.  The list may hold RestrictInfos or bare clauses.
- */
-static List *
-match_whole_key(FlussRelation *rel, Index varno, List *clauses)
-{
-	int			nkeys = rel->table->schema->nprimary_key;
-	Node	  **found = palloc0((nkeys + 1) * sizeof(Node *));
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		Node	   *clause = lfirst(lc);
-		int			keyno;
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (FlussIsKeyClause(rel, varno, clause, &keyno) &&
-			found[keyno] == NULL)
-			found[keyno] = clause;
-	}
-	for (int i = 0; i < nkeys; i++)
-	{
-		if (found[i] == NULL)
-			return NIL;
-		result = lappend(result, found[i]);
-	}
-	return result;
-}
-
-/* How many keys the clauses name: the product of their arrays' lengths. */
-static double
-count_keys(PlannerInfo *root, List *key_clauses)
-{
-	double		keys = 1;
-	ListCell   *lc;
-
-	foreach(lc, key_clauses)
-	{
-		Node	   *clause = lfirst(lc);
-
-		if (!IsA(clause, ScalarArrayOpExpr))
-			continue;
-		keys *= fluss_estimate_array_length(root,
-											lsecond(((ScalarArrayOpExpr *) clause)->args));
-	}
-	return keys;
-}
-
 /* ------------------------------------------------------------------ paths */
 
 /* How the records of a table that is read by offsets are called. */
@@ -375,6 +324,28 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
 										 NIL, required_outer,
 										 list_make1(makeInteger(kind)));
 	add_path(baserel, (Path *) path);
+}
+
+/* Adds the path by keys, if the clauses fix them. */
+static void
+add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state,
+				List *clauses, double rows, Relids required_outer)
+{
+	FlussKeyMatch match;
+	FlussCost	cost;
+	double		fetched;
+
+	if (!FlussMatchKey(root, state->rel, baserel->relid, clauses, &match))
+		return;
+	fetched = match.keys;
+	if (match.prefix)
+		fetched = Max(fetched, state->table_rows *
+					  clauselist_selectivity(root, match.exact,
+											 baserel->relid, JOIN_INNER, NULL));
+	FlussCostLookup(state->rel, match.keys, &cost);
+	cost.total += (fetched - match.keys) * state->rel->options->fdw_tuple_cost;
+	add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP, Min(rows, fetched), fetched,
+				  &cost, required_outer);
 }
 
 typedef struct MemberMatch
@@ -424,11 +395,8 @@ collect_outer(RelOptInfo *baserel, RestrictInfo *rinfo, List **outers)
 static bool
 is_useful_clause(FlussPlanState *state, Index varno, RestrictInfo *rinfo)
 {
-	int			keyno;
-
 	if (state->keyed)
-		return FlussIsKeyClause(state->rel, varno, (Node *) rinfo->clause,
-								&keyno);
+		return FlussIsKeyUse(state->rel, varno, (Node *) rinfo->clause);
 	return FlussRangeUseOf(state->rel, varno, (Node *) rinfo->clause,
 						   FLUSS_PART_ALL, NULL) != FLUSS_RANGE_NONE;
 }
@@ -500,15 +468,7 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 
 	if (state->keyed)
 	{
-		List	   *key = match_whole_key(state->rel, baserel->relid, clauses);
-		double		keys;
-
-		if (key == NIL)
-			return;
-		keys = count_keys(root, key);
-		FlussCostLookup(state->rel, keys, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP,
-					  Min(ppi->ppi_rows, keys), keys, &cost, outer);
+		add_lookup_path(root, baserel, state, clauses, ppi->ppi_rows, outer);
 	}
 	else
 	{
@@ -523,8 +483,6 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 static void
 add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 {
-	List	   *key = match_whole_key(state->rel, baserel->relid,
-									  baserel->baserestrictinfo);
 	FlussScanKind kind = FlussStateScanKind(state->rel);
 	FlussCost	cost;
 
@@ -534,15 +492,8 @@ add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 		add_scan_path(root, baserel, kind, baserel->rows,
 					  state->table_rows, &cost, baserel->lateral_relids);
 	}
-	if (key != NIL)
-	{
-		double		keys = count_keys(root, key);
-
-		FlussCostLookup(state->rel, keys, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP,
-					  Min(baserel->rows, keys), keys, &cost,
-					  baserel->lateral_relids);
-	}
+	add_lookup_path(root, baserel, state, baserel->baserestrictinfo,
+					baserel->rows, baserel->lateral_relids);
 }
 
 void
@@ -590,12 +541,16 @@ FlussLookupRelation(const RelOptInfo *baserel)
 	return state->rel;
 }
 
-/* Its costs are the join's. */
+/* Its costs are the join's.  A second entry of the list says prefix. */
 ForeignPath *
-FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel)
+FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel, bool prefix)
 {
+	List	   *private = list_make1(makeInteger(FLUSS_SCAN_HANDED));
+
+	if (prefix)
+		private = lappend(private, makeInteger(1));
 	return fluss_create_foreignscan_path(root, baserel, 1, 0, 0, NIL, NULL,
-										 list_make1(makeInteger(FLUSS_SCAN_HANDED)));
+										 private);
 }
 
 /* ------------------------------------------------------------------- plan */
@@ -636,9 +591,13 @@ FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 	memset(out, 0, sizeof(*out));
 	if (kind == FLUSS_SCAN_LOOKUP)
 	{
-		out->exact = match_whole_key(state->rel, varno, clauses);
-		if (out->exact == NIL)
+		FlussKeyMatch match;
+
+		if (!FlussMatchKey(root, state->rel, varno, clauses, &match))
 			elog(ERROR, "lookup path lost its key");
+		out->exact = match.exact;
+		out->hints = FlussColumnsFirst(root, match.hints, varno);
+		out->prefix = match.prefix;
 		out->local = list_difference_ptr(clauses, out->exact);
 		out->exact = FlussColumnsFirst(root, out->exact, varno);
 		return;
@@ -762,6 +721,8 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	priv.attnums = FlussNeededAttributes(state->rel, baserel->relid, used);
 	priv.narrowest = FlussNarrowestIfNone(state->rel, priv.kind, priv.attnums);
 	priv.nvector = list_length(split.vector);
+	priv.prefix = split.prefix ||
+		list_length(best_path->fdw_private) == 2;
 	ranges = list_concat_copy(split.exact, split.hints);
 	FlussDescribePartitions(state, &priv, baserel->relid, ranges);
 	exprs = list_concat_copy(ranges, split.vector);

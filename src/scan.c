@@ -111,8 +111,6 @@ flussBeginForeignScan(ForeignScanState *node, int eflags)
 	if (state->plan.naggregates > 0)
 		state->aggregates = FlussAggregatesCompile(state->rel, state->varno,
 												   aggregates_of(state, plan));
-	if (state->kind == FLUSS_SCAN_LOOKUP)
-		FlussLookupCompile(node, state, state->clauses);
 	if (state->vector_clauses != NIL)
 		state->vector = FlussVectorCompile(state->rel, state->varno,
 										   state->vector_clauses,
@@ -246,9 +244,9 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 			FlussStateScanKind(state->rel) :
 			FlussIsKeyed(state->rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
 	bind_columns(state);
-	for (int i = 0; i < state->nkeys; i++)
-		FlussConverterInit(&state->keys[i].converter, state->rel,
-						   state->keys[i].attnum);
+	if (state->kind == FLUSS_SCAN_LOOKUP)
+		state->keys = FlussKeyCompile(state->rel, state->varno, state->clauses,
+									  &node->ss.ps);
 	if (state->vector != NULL)
 		FlussVectorBind(state->vector, state);
 	if (state->kind != FLUSS_SCAN_LOOKUP && state->clauses != NIL)

@@ -5,111 +5,27 @@
  */
 #include "fluss_fdw.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 /* ---------------------------------------------------------------- lookups */
 
-void
-FlussLookupCompile(ForeignScanState *node, FlussScanState *state,
-				   List *clauses)
-{
-	ListCell   *lc;
-
-	state->keys = palloc0(list_length(clauses) * sizeof(FlussKeyPart));
-	foreach(lc, clauses)
-	{
-		FlussKeyPart *key = &state->keys[state->nkeys++];
-		Expr	   *value;
-
-		if (!FlussSplitKeyClause(state->rel, state->varno, lfirst(lc),
-								 &key->attnum, &value, &key->argtype,
-								 &key->is_array))
-			elog(ERROR, "lookup plan holds a clause that is no key");
-		key->value = ExecInitExpr(value, &node->ss.ps);
-	}
-}
-
-/* Adds a value that some row of the table may have. */
 static void
-add_key_value(FlussKeyPart *key, Datum datum)
+add_keys(FlussScanState *state, const fluss_value **keys, int nkeys)
 {
-	if (FlussKeyFromDatum(&key->converter, key->argtype, datum,
-						  &key->values[key->nvalues]))
-		key->nvalues++;
-}
-
-/* The values of one key column; NULL equals nothing. */
-static void
-evaluate_key(FlussKeyPart *key, ExprContext *econtext)
-{
-	bool		isnull;
-	Datum		datum = ExecEvalExpr(key->value, econtext, &isnull);
-	ArrayType  *array;
-	int16		len;
-	bool		byval;
-	char		align;
-	Datum	   *items;
-	bool	   *nulls;
-	int			n;
-
-	key->nvalues = 0;
-	if (isnull)
-		return;
-	if (!key->is_array)
-	{
-		key->values = palloc0(sizeof(fluss_value));
-		add_key_value(key, datum);
-		return;
-	}
-
-	array = DatumGetArrayTypeP(datum);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, &items,
-					  &nulls, &n);
-	key->values = palloc0((n + 1) * sizeof(fluss_value));
-	for (int i = 0; i < n; i++)
-	{
-		if (!nulls[i])
-			add_key_value(key, items[i]);
-	}
-}
-
-/* Adds every combination of the key columns' values. */
-static void
-add_keys(FlussScanState *state)
-{
-	int		   *at = palloc0(state->nkeys * sizeof(int));
-	fluss_value *key = palloc0(state->nkeys * sizeof(fluss_value));
 	fluss_error err;
 
 	fluss_error_init(&err);
-	for (;;)
+	for (int i = 0; i < nkeys; i++)
 	{
-		fluss_status status;
 		int			slot;
-		int			i;
+		fluss_status status;
 
-		for (i = 0; i < state->nkeys; i++)
-			key[i] = state->keys[i].values[at[i]];
-		status = fluss_lookup_add(state->lookup, key, &slot, &err);
+		CHECK_FOR_INTERRUPTS();
+		status = fluss_lookup_add(state->lookup, keys[i], &slot, &err);
 		if (status == FLUSS_OK)
 			state->nslots = Max(state->nslots, slot + 1);
 		else if (status != FLUSS_INVALID_ARGUMENT)
 			FlussRaise(&err, state->relname);
-
-		for (i = state->nkeys - 1; i >= 0; i--)
-		{
-			if (++at[i] < state->keys[i].nvalues)
-				break;
-			at[i] = 0;
-		}
-		if (i < 0)
-			break;
-		CHECK_FOR_INTERRUPTS();
 	}
 }
 
@@ -147,49 +63,50 @@ void
 FlussLookupStart(ForeignScanState *node, FlussScanState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
-	bool		empty = false;
+	const fluss_value **keys;
+	int			nkeys = FlussKeyEvaluate(state->keys,
+										 node->ss.ps.ps_ExprContext, &keys);
 	fluss_error err;
 
-	for (int i = 0; i < state->nkeys && !empty; i++)
-	{
-		evaluate_key(&state->keys[i], node->ss.ps.ps_ExprContext);
-		empty = state->keys[i].nvalues == 0;
-	}
-	state->slot = state->nslots = 0;
-	if (!empty)
+	state->slot = state->nslots = state->slot_row = 0;
+	if (nkeys > 0)
 	{
 		if (state->lookup == NULL)
-			FlussLookupOpen(state, state->context, false,
+			FlussLookupOpen(state, state->context, state->plan.prefix,
 							fluss_max_buffered_bytes(), &state->lookup);
 		fluss_lookup_reset(state->lookup);
-		add_keys(state);
+		add_keys(state, keys, nkeys);
 		fluss_error_init(&err);
 		FLUSS_CALL(fluss_lookup_run(state->lookup, &err), err, state->relname);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-bool
-FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
+/* Fills a slot with a row that a lookup found. */
+static void
+fill_found(FlussScanState *state, fluss_lookup *lookup, int at, int row,
+		   TupleTableSlot *slot)
 {
+	fluss_bucket_ref place;
 	fluss_error err;
 
 	fluss_error_init(&err);
-	while (state->slot < state->nslots)
+	FLUSS_CALL(fluss_lookup_nth_row(lookup, at, row, state->values, &err),
+			   err, NULL);
+	place.partition_id = fluss_lookup_partition(lookup, at);
+	place.bucket = fluss_lookup_bucket(lookup, at);
+	FlussFillRow(state, slot, place);
+}
+
+bool
+FlussLookupNext(FlussScanState *state, TupleTableSlot *slot)
+{
+	for (; state->slot < state->nslots; state->slot++, state->slot_row = 0)
 	{
-		int			at = state->slot++;
-		bool		found;
-
-		FLUSS_CALL(fluss_lookup_row(state->lookup, at, &found, state->values,
-									&err),
-				   err, NULL);
-		if (found)
+		if (state->slot_row < fluss_lookup_nrows(state->lookup, state->slot))
 		{
-			fluss_bucket_ref place;
-
-			place.partition_id = fluss_lookup_partition(state->lookup, at);
-			place.bucket = fluss_lookup_bucket(state->lookup, at);
-			FlussFillRow(state, slot, place);
+			fill_found(state, state->lookup, state->slot, state->slot_row++,
+					   slot);
 			return true;
 		}
 	}
@@ -211,17 +128,9 @@ FlussHandedNext(FlussScanState *state, TupleTableSlot *slot)
 {
 	fluss_lookup *lookup = state->handed;
 	int			at = state->handed_slot;
-	fluss_bucket_ref place;
-	fluss_error err;
 
 	if (lookup == NULL || state->handed_row >= fluss_lookup_nrows(lookup, at))
 		return false;
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_lookup_nth_row(lookup, at, state->handed_row++,
-									state->values, &err),
-			   err, NULL);
-	place.partition_id = fluss_lookup_partition(lookup, at);
-	place.bucket = fluss_lookup_bucket(lookup, at);
-	FlussFillRow(state, slot, place);
+	fill_found(state, lookup, at, state->handed_row++, slot);
 	return true;
 }
