@@ -313,25 +313,25 @@ scalar_jsonb(const FlussConverter *conv, const fluss_value *value,
 /* ------------------------------------------------------ JSON: everything */
 
 /* What is being made: jsonb, or the text of a json. */
-typedef struct JsonOutput
+typedef struct JsonMaker
 {
 	bool		binary;
 	JsonbParseState *state;
 	JsonbValue *result;
 	StringInfoData text;
-} JsonOutput;
+} JsonMaker;
 
-static void put_value(JsonOutput *out, const FlussConverter *conv,
+static void put_value(JsonMaker *out, const FlussConverter *conv,
 					  const fluss_value *value, JsonbIteratorToken place);
 
 static void
-put_quoted(JsonOutput *out, const JsonText *chars)
+put_quoted(JsonMaker *out, const JsonText *chars)
 {
 	escape_json(&out->text, pnstrdup(chars->data, chars->size));
 }
 
 static void
-put_scalar(JsonOutput *out, const FlussConverter *conv,
+put_scalar(JsonMaker *out, const FlussConverter *conv,
 		   const fluss_value *value, JsonbIteratorToken place)
 {
 	JsonbValue	jsonb;
@@ -359,7 +359,7 @@ put_scalar(JsonOutput *out, const FlussConverter *conv,
 }
 
 static void
-put_bracket(JsonOutput *out, JsonbIteratorToken token, char bracket)
+put_bracket(JsonMaker *out, JsonbIteratorToken token, char bracket)
 {
 	if (out->binary)
 		out->result = pushJsonbValue(&out->state, token, NULL);
@@ -368,14 +368,14 @@ put_bracket(JsonOutput *out, JsonbIteratorToken token, char bracket)
 }
 
 static void
-put_comma(JsonOutput *out, int32 i)
+put_comma(JsonMaker *out, int32 i)
 {
 	if (!out->binary && i > 0)
 		appendStringInfoChar(&out->text, ',');
 }
 
 static void
-put_array(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
+put_array(JsonMaker *out, const FlussConverter *conv, const fluss_value *value)
 {
 	put_bracket(out, WJB_BEGIN_ARRAY, '[');
 	for (int32 i = 0; i < value->u.nested.n; i++)
@@ -387,7 +387,7 @@ put_array(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
 }
 
 static void
-put_member(JsonOutput *out, const JsonText *key, const FlussConverter *conv,
+put_member(JsonMaker *out, const JsonText *key, const FlussConverter *conv,
 		   const fluss_value *value)
 {
 	JsonbValue	name;
@@ -435,7 +435,7 @@ refuse_equal_keys(const FlussConverter *conv, const JsonText *keys, int32 n)
 }
 
 static void
-put_map(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
+put_map(JsonMaker *out, const FlussConverter *conv, const fluss_value *value)
 {
 	int32		n = value->u.nested.n;
 	JsonText   *keys = palloc(sizeof(JsonText) * Max(n, 1));
@@ -462,7 +462,7 @@ put_map(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
 }
 
 static void
-put_row(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
+put_row(JsonMaker *out, const FlussConverter *conv, const fluss_value *value)
 {
 	put_bracket(out, WJB_BEGIN_OBJECT, '{');
 	for (int32 i = 0; i < value->u.nested.n; i++)
@@ -478,7 +478,7 @@ put_row(JsonOutput *out, const FlussConverter *conv, const fluss_value *value)
 }
 
 static void
-put_value(JsonOutput *out, const FlussConverter *conv,
+put_value(JsonMaker *out, const FlussConverter *conv,
 		  const fluss_value *value, JsonbIteratorToken place)
 {
 	if (value->is_null || conv->type->id < FLUSS_ARRAY)
@@ -494,7 +494,7 @@ put_value(JsonOutput *out, const FlussConverter *conv,
 Datum
 FlussNestedToDatum(const FlussConverter *conv, const fluss_value *value)
 {
-	JsonOutput	out = {0};
+	JsonMaker	out = {0};
 	ErrorContextCallback callback;
 	Datum		result;
 

@@ -14,6 +14,7 @@
 
 #include "catalog/pg_tablespace_d.h"
 #include "commands/tablespace.h"
+#include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/guc.h"
