@@ -166,7 +166,8 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 						  void *extra)
 {
 	Query	   *parse = root->parse;
-	FlussPlanState *input = input_rel->fdw_private;
+	FlussPlanState *input = IS_DUMMY_REL(input_rel) ? NULL :
+		input_rel->fdw_private;
 	AggregatePlan *plan;
 	List	   *aggrefs;
 	List	   *clauses;

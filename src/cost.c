@@ -21,7 +21,7 @@
 #define ROW_COUNT_ENTRIES	32
 
 /* What a key costs more than a row that is read with others. */
-#define LOOKUP_KEY_FACTOR	2.0
+#define LOOKUP_KEY_FACTOR	9.0
 
 typedef struct RowCount
 {

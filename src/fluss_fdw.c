@@ -63,6 +63,7 @@ _PG_init(void)
 	FlussModifyInit();
 	FlussCommitInit();
 	FlussLookupJoinInit();
+	FlussUniqueInit();
 }
 
 Datum

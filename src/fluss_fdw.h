@@ -788,6 +788,9 @@ typedef struct FlussPlanState
 	double		fetched_rows;	/* of an unparameterized scan */
 } FlussPlanState;
 
+/* The relation's state, made with the first call; metadata may be missing. */
+extern FlussPlanState *FlussPlanStateOpen(RelOptInfo *baserel, Oid relid);
+extern void FlussUniqueInit(void);
 /* How the records of a table that is read by offsets are called. */
 extern FlussScanKind FlussLogKind(const FlussRelation *rel);
 /* What becomes of the clauses of a plan. */

@@ -268,12 +268,15 @@ find_places(FlussPlanState *state)
 	FlussPlacesInit(&state->places, rel, *partitions, rel->table->nbuckets);
 }
 
-void
-flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+FlussPlanState *
+FlussPlanStateOpen(RelOptInfo *baserel, Oid relid)
 {
-	FlussPlanState *state = palloc0(sizeof(*state));
+	FlussPlanState *state = baserel->fdw_private;
 	fluss_error err;
 
+	if (state != NULL)
+		return state;
+	state = palloc0(sizeof(*state));
 	fluss_error_init(&err);
 	state->rel = FlussRelationOpen(relid, fluss_rel_user(baserel),
 								   CurrentMemoryContext, &err);
@@ -282,6 +285,14 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	else
 		state->keyed = FlussReadsState(state->rel);
 	baserel->fdw_private = state;
+	return state;
+}
+
+void
+flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	FlussPlanState *state = FlussPlanStateOpen(baserel, relid);
+
 	find_places(state);
 
 	state->table_rows = FlussTableRows(state->rel, baserel);
