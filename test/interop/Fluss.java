@@ -1,10 +1,11 @@
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.fluss.client.Connection;
@@ -20,6 +21,7 @@ import org.apache.fluss.client.table.scanner.log.LogScanner;
 import org.apache.fluss.client.table.scanner.log.ScanRecords;
 import org.apache.fluss.config.Configuration;
 import org.apache.fluss.metadata.DatabaseDescriptor;
+import org.apache.fluss.metadata.PartitionInfo;
 import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TablePath;
@@ -31,7 +33,7 @@ import org.apache.fluss.types.RowType;
 /** The official Java client, as far as the tests need it. */
 final class Fluss implements AutoCloseable {
   interface Visitor {
-    void visit(int bucket, ScanRecord record, Object[] row);
+    void visit(TableBucket bucket, String partition, ScanRecord record, Object[] row);
   }
 
   final Connection connection;
@@ -43,7 +45,7 @@ final class Fluss implements AutoCloseable {
     // without this every lookup waits for 100 ms
     settings.setString("client.lookup.batch-timeout", "1ms");
     settings.setString("client.writer.batch-timeout", "1ms");
-    settings.setString("client.writer.retries", "20");
+    settings.setString("client.writer.retries", "300");
     connection = ConnectionFactory.createConnection(settings);
     admin = connection.getAdmin();
   }
@@ -117,25 +119,24 @@ final class Fluss implements AutoCloseable {
   /** Reads a log from its beginning to its present end, projected to columns or, if null, all. */
   void readLog(TablePath path, int[] columns, Visitor visitor) throws Exception {
     try (Table table = connection.getTable(path)) {
-      int buckets = table.getTableInfo().getNumBuckets();
-      Map<Integer, Long> ends = new TreeMap<>();
-      for (int b = 0; b < buckets; b++) {
-        ends.put(b, 0L);
-      }
-      ends.putAll(
-          admin.listOffsets(path, ends.keySet(), new OffsetSpec.LatestSpec()).all().get());
-      ends.values().removeIf(end -> end == 0);
-
+      Map<TableBucket, Long> ends = ends(table);
       RowType type = table.getTableInfo().getRowType();
       Scan scan = table.newScan();
       if (columns != null) {
         type = type.project(columns);
         scan = scan.project(columns);
       }
-      InternalRow.FieldGetter[] getters = InternalRow.createFieldGetters(type);
+      InternalRow.FieldGetter[] getters = getters(type);
+      Map<Long, String> partitions = partitions(table);
       long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
       try (LogScanner scanner = scan.createLogScanner()) {
-        ends.keySet().forEach(scanner::subscribeFromBeginning);
+        for (TableBucket bucket : ends.keySet()) {
+          if (bucket.getPartitionId() == null) {
+            scanner.subscribeFromBeginning(bucket.getBucket());
+          } else {
+            scanner.subscribeFromBeginning(bucket.getPartitionId(), bucket.getBucket());
+          }
+        }
         while (!ends.isEmpty()) {
           if (System.nanoTime() > deadline) {
             throw new IllegalStateException("the log of " + path + " does not end: " + ends);
@@ -143,9 +144,13 @@ final class Fluss implements AutoCloseable {
           ScanRecords records = scanner.poll(Duration.ofSeconds(1));
           for (TableBucket bucket : records.buckets()) {
             for (ScanRecord record : records.records(bucket)) {
-              visitor.visit(bucket.getBucket(), record, fields(record.getRow(), getters));
+              visitor.visit(
+                  bucket,
+                  partitions.get(bucket.getPartitionId()),
+                  record,
+                  fields(record.getRow(), getters));
               ends.computeIfPresent(
-                  bucket.getBucket(), (b, end) -> record.logOffset() + 1 < end ? end : null);
+                  bucket, (b, end) -> record.logOffset() + 1 < end ? end : null);
             }
           }
         }
@@ -153,17 +158,46 @@ final class Fluss implements AutoCloseable {
     }
   }
 
+  /** The ends of the buckets that are not empty. */
+  private Map<TableBucket, Long> ends(Table table) throws Exception {
+    TablePath path = table.getTableInfo().getTablePath();
+    Map<Long, String> partitions = partitions(table);
+    Map<TableBucket, Long> ends = new HashMap<>();
+    List<TableBucket> buckets = buckets(table);
+    for (Long partition :
+        buckets.stream().map(TableBucket::getPartitionId).collect(Collectors.toSet())) {
+      List<Integer> numbers =
+          IntStream.range(0, table.getTableInfo().getNumBuckets())
+              .boxed()
+              .collect(Collectors.toList());
+      (partition == null
+              ? admin.listOffsets(path, numbers, new OffsetSpec.LatestSpec())
+              : admin.listOffsets(
+                  path, partitions.get(partition), numbers, new OffsetSpec.LatestSpec()))
+          .all()
+          .get()
+          .forEach(
+              (number, end) ->
+                  ends.put(
+                      new TableBucket(table.getTableInfo().getTableId(), partition, number), end));
+    }
+    ends.values().removeIf(end -> end == 0);
+    return ends;
+  }
+
   /** Copies, as a row lives in memory that the next poll takes back. */
   static Object[] fields(InternalRow row, InternalRow.FieldGetter[] getters) {
     Object[] fields = new Object[getters.length];
     for (int i = 0; i < fields.length; i++) {
-      Object field = getters[i].getFieldOrNull(row);
-      fields[i] =
-          field instanceof org.apache.fluss.row.BinaryString
-              ? ((org.apache.fluss.row.BinaryString) field).copy()
-              : field;
+      fields[i] = getters[i].getFieldOrNull(row);
     }
     return fields;
+  }
+
+  static InternalRow.FieldGetter[] getters(RowType type) {
+    return IntStream.range(0, type.getFieldCount())
+        .mapToObj(i -> InternalRow.createDeepFieldGetter(type.getTypeAt(i), i))
+        .toArray(InternalRow.FieldGetter[]::new);
   }
 
   /** The rows of a primary key table, by a limit scan of each bucket. */
@@ -171,7 +205,7 @@ final class Fluss implements AutoCloseable {
     List<Object[]> rows = new ArrayList<>();
     try (Table table = connection.getTable(path)) {
       InternalRow.FieldGetter[] getters =
-          InternalRow.createFieldGetters(table.getTableInfo().getRowType());
+          getters(table.getTableInfo().getRowType());
       for (TableBucket bucket : buckets(table)) {
         try (var scanner = table.newScan().limit(1_000_000).createBatchScanner(bucket)) {
           for (var batch = scanner.pollBatch(Duration.ofSeconds(20));
@@ -185,9 +219,28 @@ final class Fluss implements AutoCloseable {
     return rows;
   }
 
-  private static List<TableBucket> buckets(Table table) {
-    return IntStream.range(0, table.getTableInfo().getNumBuckets())
-        .mapToObj(b -> new TableBucket(table.getTableInfo().getTableId(), b))
+  /** The partitions' names by id; of a table without partitions none. */
+  private Map<Long, String> partitions(Table table) throws Exception {
+    Map<Long, String> partitions = new HashMap<>();
+    if (table.getTableInfo().isPartitioned()) {
+      for (PartitionInfo info : admin.listPartitionInfos(table.getTableInfo().getTablePath()).get()) {
+        partitions.put(info.getPartitionId(), info.getPartitionName());
+      }
+    }
+    return partitions;
+  }
+
+  private List<TableBucket> buckets(Table table) throws Exception {
+    long id = table.getTableInfo().getTableId();
+    List<Long> partitions =
+        table.getTableInfo().isPartitioned()
+            ? new ArrayList<>(partitions(table).keySet())
+            : Collections.singletonList(null);
+    return partitions.stream()
+        .flatMap(
+            partition ->
+                IntStream.range(0, table.getTableInfo().getNumBuckets())
+                    .mapToObj(bucket -> new TableBucket(id, partition, bucket)))
         .collect(Collectors.toList());
   }
 

@@ -39,7 +39,7 @@ public final class Interop {
 
   public static void main(String[] args) throws Exception {
     Cells cells = new Cells();
-    List<TestTable> tables = TestTable.all();
+    List<TestTable> tables = Layouts.all();
     tables.removeIf(table -> !Pattern.compile(args[1]).matcher(table.name).find());
     try (Fluss fluss = new Fluss(args[0])) {
       if (args[2].equals("write")) {

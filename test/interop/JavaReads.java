@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +9,7 @@ import org.apache.fluss.bucketing.BucketingFunction;
 import org.apache.fluss.client.lookup.LookupResult;
 import org.apache.fluss.client.lookup.Lookuper;
 import org.apache.fluss.client.table.Table;
+import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.metadata.TableInfo;
 import org.apache.fluss.metadata.TablePath;
 import org.apache.fluss.record.ChangeType;
@@ -42,6 +44,9 @@ final class JavaReads {
     }
     if (table.isKeyed()) {
       cells.run(name + "lookup of every key", this::lookups);
+      if (!table.prefixKey().isEmpty() && table.isPrefixFound()) {
+        cells.run(name + "prefix lookup of every key", this::prefixLookups);
+      }
       cells.run(name + "limit scan", this::state);
       cells.run(name + "changelog", this::changelog);
     } else {
@@ -64,6 +69,7 @@ final class JavaReads {
     Cells.same(want, got);
     Cells.same(table.primaryKey, info.getPrimaryKeys());
     Cells.same(table.bucketKey, info.getBucketKeys());
+    Cells.same(table.partitionKey, info.getPartitionKeys());
     Cells.same(table.buckets, info.getNumBuckets());
     table.properties.forEach(
         (key, value) -> Cells.same(value, info.getProperties().toMap().get(key)));
@@ -73,16 +79,16 @@ final class JavaReads {
   /** All rows of a log, each in its key's bucket, in the order in which they were written. */
   private String log() throws Exception {
     List<Object[]> rows = new ArrayList<>();
-    Map<Integer, Integer> last = new HashMap<>();
+    Map<TableBucket, Integer> last = new HashMap<>();
     BucketOf bucketOf = table.bucketKey.isEmpty() ? null : new BucketOf();
     fluss.readLog(
         path,
         null,
-        (bucket, record, row) -> {
+        (bucket, partition, record, row) -> {
           rows.add(row);
           Cells.same(ChangeType.APPEND_ONLY, record.getChangeType());
           if (bucketOf != null) {
-            Cells.same(bucketOf.bucket(row), bucket);
+            Cells.same(bucketOf.bucket(row), bucket.getBucket());
           }
           Integer previous = last.put(bucket, (Integer) row[0]);
           if (previous != null && previous >= (Integer) row[0]) {
@@ -99,7 +105,7 @@ final class JavaReads {
     fluss.readLog(
         path,
         new int[] {0, column},
-        (bucket, record, row) -> got.add(List.of(text(id, row[0]), text(type, row[1]))));
+        (bucket, partition, record, row) -> got.add(List.of(text(id, row[0]), text(type, row[1]))));
     List<List<String>> want =
         expected.stream()
             .map(row -> List.of(text(id, row[0]), text(type, row[column])))
@@ -112,7 +118,7 @@ final class JavaReads {
     List<Object[]> rows = new ArrayList<>();
     try (Table remote = fluss.connection.getTable(path)) {
       InternalRow.FieldGetter[] getters =
-          InternalRow.createFieldGetters(remote.getTableInfo().getRowType());
+          Fluss.getters(remote.getTableInfo().getRowType());
       Lookuper lookuper = remote.newLookup().createLookuper();
       List<CompletableFuture<LookupResult>> results = new ArrayList<>();
       for (Object[] row : expected) {
@@ -120,6 +126,34 @@ final class JavaReads {
       }
       for (CompletableFuture<LookupResult> result : results) {
         result.get().getRowList().forEach(row -> rows.add(Fluss.fields(row, getters)));
+      }
+    }
+    return compare(rows);
+  }
+
+  /** By the bucket key and, if there are any, the partition columns. */
+  private String prefixLookups() throws Exception {
+    List<String> columns = new ArrayList<>(table.prefixKey());
+    columns.addAll(table.partitionKey);
+    Map<List<String>, Object[]> keys = new LinkedHashMap<>();
+    for (Object[] row : expected) {
+      Object[] key = columns.stream().map(c -> row[table.names().indexOf(c)]).toArray();
+      keys.put(
+          columns.stream()
+              .map(c -> table.text(row).get(table.names().indexOf(c)))
+              .collect(Collectors.toList()),
+          key);
+    }
+    List<Object[]> rows = new ArrayList<>();
+    try (Table remote = fluss.connection.getTable(path)) {
+      InternalRow.FieldGetter[] getters = Fluss.getters(remote.getTableInfo().getRowType());
+      Lookuper lookuper = remote.newLookup().lookupBy(columns).createLookuper();
+      for (Object[] key : keys.values()) {
+        lookuper
+            .lookup(GenericRow.of(key))
+            .get()
+            .getRowList()
+            .forEach(row -> rows.add(Fluss.fields(row, getters)));
       }
     }
     return compare(rows);
@@ -137,8 +171,8 @@ final class JavaReads {
     fluss.readLog(
         path,
         null,
-        (bucket, record, row) -> {
-          Cells.same(bucketOf.bucket(row), bucket);
+        (bucket, partition, record, row) -> {
+          Cells.same(bucketOf.bucket(row), bucket.getBucket());
           List<String> key = table.text(row).subList(0, keys);
           switch (record.getChangeType()) {
             case INSERT:
@@ -165,11 +199,11 @@ final class JavaReads {
   /** The bucket that the Java client chooses for a row. */
   private final class BucketOf {
     private final KeyEncoder encoder;
-    private final BucketingFunction function = BucketingFunction.of(null);
+    private final BucketingFunction function = BucketingFunction.of(table.lake());
 
     BucketOf() throws Exception {
       TableInfo info = fluss.admin.getTableInfo(path).get();
-      encoder = KeyEncoder.ofBucketKeyEncoder(info.getRowType(), info.getBucketKeys(), null);
+      encoder = KeyEncoder.ofBucketKeyEncoder(info.getRowType(), info.getBucketKeys(), table.lake());
     }
 
     int bucket(Object[] row) {

@@ -5,9 +5,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.fluss.client.table.Table;
 import org.apache.fluss.client.table.writer.AppendWriter;
+import org.apache.fluss.client.table.writer.TableWriter;
 import org.apache.fluss.client.table.writer.UpsertWriter;
 import org.apache.fluss.metadata.TablePath;
 import org.apache.fluss.row.GenericRow;
@@ -34,13 +38,16 @@ final class JavaWrites {
       fluss.readLog(
           path,
           new int[] {0},
-          (bucket, record, row) ->
+          (bucket, partition, record, row) ->
               positions.put(
                   (Integer) row[0],
-                  List.of(
-                      String.valueOf(bucket),
-                      String.valueOf(record.logOffset()),
-                      Text.timestamp(record.timestamp(), 0, "+00"))));
+                  Stream.of(
+                          String.valueOf(bucket.getBucket()),
+                          String.valueOf(record.logOffset()),
+                          Text.timestamp(record.timestamp(), 0, "+00"),
+                          partition)
+                      .filter(Objects::nonNull)
+                      .collect(Collectors.toList())));
     }
     copyFile(directory, table, writes, positions);
   }
@@ -67,29 +74,40 @@ final class JavaWrites {
     }
   }
 
-  private static void append(List<TestTable.Write> writes, AppendWriter writer) {
+  private static void append(List<TestTable.Write> writes, AppendWriter writer) throws Exception {
+    List<CompletableFuture<?>> written = new ArrayList<>();
     for (int i = 0; i < writes.size(); i++) {
-      writer.append(GenericRow.of(writes.get(i).row));
+      written.add(writer.append(GenericRow.of(writes.get(i).row)));
       if (i % ROWS_OF_A_BATCH == 0) {
         writer.flush();
       }
     }
-    writer.flush();
+    finish(writer, written);
   }
 
-  private static void upsert(TestTable table, List<TestTable.Write> writes, UpsertWriter writer) {
+  private static void upsert(TestTable table, List<TestTable.Write> writes, UpsertWriter writer)
+      throws Exception {
     Map<List<String>, TestTable.Write> last = new HashMap<>();
+    List<CompletableFuture<?>> written = new ArrayList<>();
     int keys = table.primaryKey.size();
     for (TestTable.Write write : writes) {
-      writer.upsert(GenericRow.of(write.row));
+      written.add(writer.upsert(GenericRow.of(write.row)));
       last.put(table.text(write.row).subList(0, keys), write);
     }
-    writer.flush();
+    finish(writer, written);
     for (TestTable.Write write : last.values()) {
       if (!write.live) {
-        writer.delete(GenericRow.of(write.row));
+        written.add(writer.delete(GenericRow.of(write.row)));
       }
     }
+    finish(writer, written);
+  }
+
+  private static void finish(TableWriter writer, List<CompletableFuture<?>> written)
+      throws Exception {
     writer.flush();
+    for (CompletableFuture<?> one : written) {
+      one.get();
+    }
   }
 }

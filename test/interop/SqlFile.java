@@ -6,12 +6,10 @@ import java.util.stream.Collectors;
 
 /** The psql script of one table: its heap table and its foreign table, the writing, the cells. */
 final class SqlFile {
-  private static final String POSITION =
-      ", _bucket integer, _log_offset bigint, _commit_timestamp timestamptz";
-  private static final String FOREIGN_POSITION =
-      ", _bucket integer OPTIONS (metadata 'bucket'),"
-          + " _log_offset bigint OPTIONS (metadata 'log_offset'),"
-          + " _commit_timestamp timestamptz OPTIONS (metadata 'commit_timestamp')";
+  private static final String[][] POSITION = {
+    {"bucket", "integer"}, {"log_offset", "bigint"}, {"commit_timestamp", "timestamptz"},
+    {"partition", "text"}
+  };
 
   private final TestTable table;
   private final Direction direction;
@@ -39,7 +37,7 @@ final class SqlFile {
         "CREATE TABLE %s (_seq integer, _live boolean, %s%s)",
         all,
         definitions(false),
-        positions ? POSITION : "");
+        positions ? position("") : "");
     sql.append(String.format("\\copy %s FROM '%s.copy'%n", all, table.name));
     statement(
         sql,
@@ -47,24 +45,61 @@ final class SqlFile {
         direction.heap(),
         table.name,
         names,
-        positions ? ", _bucket, _log_offset, _commit_timestamp" : "",
+        positions ? positionNames() : "",
         all);
     statement(
         sql,
         "CREATE FOREIGN TABLE %s (%s%s) SERVER fluss OPTIONS (database_name '%s')",
         foreign,
         definitions(direction == Direction.SQL_WRITES),
-        positions ? FOREIGN_POSITION : "",
+        positions ? position(" OPTIONS (metadata '%s')") : "",
         direction.database());
+    if (table.isKeyed()) {
+      changelog(sql);
+    }
     if (direction == Direction.SQL_WRITES) {
       create(sql);
       insert(sql, names);
     }
     sql.append(
         String.format(
-            "SELECT * FROM interop.cells('%s', '%s', %s, %s) \\gexec%n",
-            direction.letter, table.name, array(table.primaryKey), lookedUp()));
+            "SELECT * FROM interop.cells('%s', '%s', %s, %s, %s, %s, %s) \\gexec%n",
+            direction.letter,
+            table.name,
+            array(table.primaryKey),
+            lookedUp(),
+            array(table.prefixKey()),
+            table.isPrefixFound(),
+            array(table.partitionKey)));
     return sql.toString();
+  }
+
+  private void changelog(StringBuilder sql) {
+    statement(
+        sql,
+        "CREATE FOREIGN TABLE %s_changes (%s%s, _change_type text OPTIONS (metadata 'change_type'))"
+            + " SERVER fluss OPTIONS (database_name '%s', table_name '%s', scan_mode 'changelog')",
+        foreign,
+        definitions(false),
+        position(" OPTIONS (metadata '%s')"),
+        direction.database(),
+        table.name);
+  }
+
+  /** The columns that say where a record is in the log. */
+  private String position(String options) {
+    StringBuilder columns = new StringBuilder();
+    for (String[] column : POSITION) {
+      if (table.isPartitioned() || !column[0].equals("partition")) {
+        columns.append(", _").append(column[0]).append(' ').append(column[1]);
+        columns.append(String.format(options, column[0]));
+      }
+    }
+    return columns.toString();
+  }
+
+  private String positionNames() {
+    return position("").replaceAll("( _\\w+) \\w+", "$1");
   }
 
   private void create(StringBuilder sql) {
@@ -74,19 +109,20 @@ final class SqlFile {
             .collect(Collectors.joining(", ", "'{", "}'"));
     statement(
         sql,
-        "SELECT interop.create_table('%s %s create table', '%s', %s, %s, %d, %s)",
+        "SELECT interop.create_table('%s %s create table', '%s', %s, %s, %d, %s, %s)",
         direction.letter,
         table.name,
         foreign,
         table.isKeyed() ? array(table.primaryKey) : "NULL",
         table.bucketKey.isEmpty() ? "NULL" : array(table.bucketKey),
         table.buckets,
-        properties);
+        properties,
+        table.isPartitioned() ? array(table.partitionKey) : "NULL");
   }
 
   private void insert(StringBuilder sql, String names) {
     String rows = String.format("SELECT %s FROM %s ORDER BY _seq", names, all);
-    if (table.name.equals("log_lz4_frame_4") || table.name.equals("kv_4")) {
+    if (table.name.equals("log_lz4_frame_3") || table.name.equals("kv_3")) {
       sql.append(String.format("\\copy (%s) TO '%s.csv' CSV%n", rows, table.name));
       sql.append(String.format("\\copy %s (%s) FROM '%s.csv' CSV%n", foreign, names, table.name));
     } else {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.fluss.metadata.DataLakeFormat;
 import org.apache.fluss.metadata.Schema;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.types.DataType;
@@ -31,6 +32,7 @@ final class TestTable {
   final Map<String, Type> columns = new LinkedHashMap<>();
   final List<String> primaryKey = new ArrayList<>();
   final List<String> bucketKey = new ArrayList<>();
+  final List<String> partitionKey = new ArrayList<>();
   final int buckets;
   final Map<String, String> properties = new LinkedHashMap<>();
   private final boolean notNull;
@@ -43,56 +45,25 @@ final class TestTable {
     this.empty = empty;
   }
 
-  /** All tables. */
-  static List<TestTable> all() {
-    List<TestTable> all = new ArrayList<>();
-    for (int buckets : new int[] {1, 4}) {
-      for (String codec : new String[] {"NONE", "LZ4_FRAME", "ZSTD"}) {
-        TestTable log = wide("log_" + codec.toLowerCase(), buckets, Types.ALL, false);
-        log.properties.put("table.log.arrow.compression.type", codec);
-        if (!codec.equals("NONE")) {
-          log.bucketKey.add("id");
-        }
-        all.add(log);
-      }
-      all.add(wide("log_alternatives", buckets, Types.ALTERNATIVES, false));
-      all.add(wide("log_not_null", buckets, Types.ALL, true));
-      all.add(wide("kv", buckets, Types.ALL, false).keyed("id"));
-      all.add(wide("kv_alternatives", buckets, Types.ALTERNATIVES, false).keyed("id"));
-      all.add(wide("kv_not_null", buckets, Types.ALL, true).keyed("id"));
-      for (Type type : Types.ALL) {
-        all.add(byKey(buckets, type.name));
-      }
-      all.add(byKey(buckets, "int", "string"));
-      all.add(byKey(buckets, "string", "decimal_10_2", "date"));
-      all.add(byKey(buckets, "boolean", "ntz_6", "bytes", "decimal_38_18", "bigint"));
-      TestTable part = byKey(buckets, "string", "int");
-      part.bucketKey.clear();
-      part.bucketKey.add("k2");
-      all.add(part);
-      TestTable log = new TestTable("log_empty", buckets, false, true);
-      log.columns.put("id", Types.get("int"));
-      all.add(log);
-      TestTable kv = new TestTable("kv_empty", buckets, false, true);
-      kv.columns.put("id", Types.get("int"));
-      all.add(kv.keyed("id"));
-    }
-    return all;
-  }
-
   /** A column for each type, and an id. */
-  private static TestTable wide(String name, int buckets, List<Type> types, boolean notNull) {
-    TestTable table = new TestTable(name, buckets, notNull, false);
-    table.columns.put("id", Types.get("int"));
-    types.forEach(type -> table.columns.put("c_" + type.name.replace(' ', '_'), type));
-    return table;
+  static TestTable wide(String name, int buckets, List<Type> types) {
+    return new TestTable(name, buckets, false, false).columns(types);
   }
 
-  private static TestTable byKey(int buckets, String... types) {
-    TestTable table = new TestTable("key_" + String.join("_and_", types), buckets, false, false);
-    for (String type : types) {
+  static TestTable wideNotNull(String name, int buckets, List<Type> types) {
+    return new TestTable(name, buckets, true, false).columns(types);
+  }
+
+  static TestTable empty(String name, int buckets) {
+    return new TestTable(name, buckets, false, true).columns(List.of());
+  }
+
+  /** A primary key of these types, k or k1, k2, ..., and two other columns. */
+  static TestTable byKey(String name, int buckets, Type... types) {
+    TestTable table = new TestTable(name, buckets, false, false);
+    for (Type type : types) {
       String column = types.length == 1 ? "k" : "k" + (table.columns.size() + 1);
-      table.columns.put(column, Types.get(type));
+      table.columns.put(column, type);
       table.keyed(column);
     }
     table.columns.put("note", Types.get("string"));
@@ -100,14 +71,64 @@ final class TestTable {
     return table;
   }
 
-  private TestTable keyed(String column) {
+  private TestTable columns(List<Type> types) {
+    columns.put("id", Types.get("int"));
+    types.forEach(type -> columns.put("c_" + type.name.replace(' ', '_'), type));
+    return this;
+  }
+
+  TestTable keyed(String column) {
     primaryKey.add(column);
     bucketKey.add(column);
     return this;
   }
 
+  TestTable bucketedBy(String... columns) {
+    bucketKey.clear();
+    bucketKey.addAll(Arrays.asList(columns));
+    return this;
+  }
+
+  /** By a column that is part of the primary key, or that the table does not have yet. */
+  TestTable partitionedBy(String column, Type type) {
+    columns.putIfAbsent(column, type);
+    partitionKey.add(column);
+    bucketKey.remove(column);
+    return this;
+  }
+
+  TestTable with(String property, String value) {
+    properties.put(property, value);
+    return this;
+  }
+
   boolean isKeyed() {
     return !primaryKey.isEmpty();
+  }
+
+  boolean isPartitioned() {
+    return !partitionKey.isEmpty();
+  }
+
+  /** The bucket key if a prefix lookup can go by it, else nothing. */
+  List<String> prefixKey() {
+    List<String> physical = new ArrayList<>(primaryKey);
+    physical.removeAll(partitionKey);
+    int n = bucketKey.size();
+    boolean isPrefix = n < physical.size() && physical.subList(0, n).equals(bucketKey);
+    return isKeyed() && isPrefix ? bucketKey : List.of();
+  }
+
+  /** In version 1 a key as Paimon has it does not begin with the bytes of its first columns. */
+  boolean isPrefixFound() {
+    return lake() != DataLakeFormat.PAIMON
+        || !"1".equals(properties.get("table.kv.format-version"));
+  }
+
+  /** What the keys and the bucket depend on, or null. */
+  DataLakeFormat lake() {
+    String format = properties.get("table.datalake.format");
+    return format == null ? null : DataLakeFormat.valueOf(format.toUpperCase());
   }
 
   List<String> names() {
@@ -120,7 +141,8 @@ final class TestTable {
 
   DataType type(String column) {
     DataType type = columns.get(column).fluss;
-    return notNull || primaryKey.contains(column) ? type.copy(false) : type;
+    boolean never = notNull || primaryKey.contains(column) || partitionKey.contains(column);
+    return never ? type.copy(false) : type;
   }
 
   TableDescriptor descriptor() {
@@ -132,6 +154,7 @@ final class TestTable {
     return TableDescriptor.builder()
         .schema(schema.build())
         .distributedBy(buckets, bucketKey)
+        .partitionedBy(partitionKey)
         .properties(properties)
         .build();
   }
@@ -166,7 +189,10 @@ final class TestTable {
     List<Type> types = types();
     Object[] row = Arrays.copyOf(key, types.size());
     for (int i = key.length; i < row.length; i++) {
-      if (notNull) {
+      if (partitionKey.contains(names().get(i))) {
+        List<Object> values = Partitions.values(types.get(i));
+        row[i] = values.get(number / (i + 1 - key.length) % values.size());
+      } else if (notNull) {
         List<Object> values = types.get(i).values(direction);
         row[i] = values.get(number % values.size());
       } else if (number >= 3) { // before that all are null
@@ -191,10 +217,15 @@ final class TestTable {
     for (int i = 0; i < KEYS; i++) {
       Object[] key = new Object[types.size()];
       for (int j = 0; j < key.length; j++) {
-        List<Object> values = types.get(j).values(direction);
+        List<Object> values =
+            partitionKey.contains(names().get(j))
+                ? Partitions.values(types.get(j))
+                : types.get(j).values(direction);
         key[j] = values.get((i + i * j / 5) % values.size());
       }
-      if (seen.add(text(key))) {
+      // the bytes of a key are never none
+      boolean none = lake() == DataLakeFormat.ICEBERG && List.of("", "\\x").contains(text(key).get(0));
+      if (!none && seen.add(text(key))) {
         keys.add(key);
       }
     }

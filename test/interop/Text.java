@@ -8,8 +8,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.fluss.row.Decimal;
+import org.apache.fluss.row.InternalArray;
 import org.apache.fluss.row.TimestampLtz;
 import org.apache.fluss.row.TimestampNtz;
+import org.apache.fluss.types.ArrayType;
+import org.apache.fluss.types.DataType;
 
 /** Values as text that PostgreSQL reads, and that two values share only if they are the same. */
 final class Text {
@@ -19,13 +22,22 @@ final class Text {
     if (value == null) {
       return null;
     }
-    switch (type.fluss.getTypeRoot()) {
+    if (type.postgres.equals("jsonb") && type.isNested()) {
+      return NestedText.json(type.fluss, value);
+    }
+    if (type.isNested()) {
+      return NestedText.array(((ArrayType) type.fluss).getElementType(), (InternalArray) value);
+    }
+    return type.postgres.equals("uuid") ? uuid(hex((byte[]) value)) : scalar(type.fluss, value);
+  }
+
+  static String scalar(DataType type, Object value) {
+    switch (type.getTypeRoot()) {
       case DECIMAL:
         return ((Decimal) value).toBigDecimal().toPlainString();
       case BINARY:
       case BYTES:
-        String hex = hex((byte[]) value);
-        return type.postgres.equals("uuid") ? uuid(hex) : "\\x" + hex;
+        return "\\x" + hex((byte[]) value);
       case DATE:
         LocalDate date = LocalDate.ofEpochDay((Integer) value);
         return date(date) + era(date);

@@ -2,12 +2,15 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.fluss.row.GenericArray;
 import org.apache.fluss.row.TimestampLtz;
 import org.apache.fluss.row.TimestampNtz;
 import org.apache.fluss.types.DataType;
+import org.apache.fluss.types.DataTypeRoot;
 
 /**
- * A scalar type as both sides name it, and the values that the tests store: every edge once, then
+ * A type as both sides name it, and the values that the tests store: every edge once, then
  * random ones, the same in each run. Values are objects as Fluss's InternalRow has them.
  */
 final class Type {
@@ -75,7 +78,15 @@ final class Type {
       TimestampLtz t = (TimestampLtz) value;
       return t.getEpochMillisecond() >= 0 || t.getNanoOfMillisecond() == 0;
     }
+    if (value instanceof GenericArray) {
+      return Stream.of(((GenericArray) value).toObjectArray())
+          .allMatch(item -> readable(item, direction));
+    }
     return true;
+  }
+
+  boolean isNested() {
+    return fluss.is(DataTypeRoot.ARRAY) || fluss.is(DataTypeRoot.MAP) || fluss.is(DataTypeRoot.ROW);
   }
 
   /** False where equal values may have different bytes: such keys are not looked up. */

@@ -28,6 +28,9 @@ final class Types {
   /** Other PostgreSQL types that are accepted. */
   static final List<Type> ALTERNATIVES = new ArrayList<>();
 
+  /** Times at every precision. */
+  static final List<Type> PRECISIONS = new ArrayList<>();
+
   static Type get(String name) {
     return ALL.stream().filter(t -> t.name.equals(name)).findFirst().orElseThrow();
   }
@@ -140,23 +143,17 @@ final class Types {
         list(0, 1, -1, day(2026, 8, 4), day(2024, 2, 29), day(1, 1, 1), day(0, 12, 31),
             day(9999, 12, 31), first, last),
         r -> first + (int) (r.nextDouble() * ((long) last - first)));
-    add(
-        "time_0",
-        DataTypes.TIME(0),
-        "time(0)",
-        null,
-        list(0, 1000, 43200000, 86399000),
-        r -> r.nextInt(86400) * 1000);
-    add(
-        "time_3",
-        DataTypes.TIME(3),
-        "time(3)",
-        null,
-        list(0, 1, 999, 43200000, 86399999),
-        r -> r.nextInt(86400000));
+    ALL.add(time(0));
+    ALL.add(time(3));
     for (int precision : new int[] {0, 3, 6, 9}) {
-      timestamp(precision, false);
-      timestamp(precision, true);
+      ALL.add(timestamp(precision, false));
+      ALL.add(timestamp(precision, true));
+    }
+
+    for (int precision = 0; precision <= 9; precision++) {
+      PRECISIONS.add(time(precision));
+      PRECISIONS.add(timestamp(precision, false));
+      PRECISIONS.add(timestamp(precision, true));
     }
 
     alternative("tinyint", "integer", "TINYINT");
@@ -248,11 +245,24 @@ final class Types {
     return Decimal.fromBigDecimal(new BigDecimal(unscaled, scale), precision, scale);
   }
 
+  /** Fluss keeps milliseconds, whatever the precision says. */
+  private static Type time(int precision) {
+    int digits = Math.min(precision, 3);
+    int unit = (int) Math.pow(10, 3 - digits);
+    return new Type(
+        "time_" + precision,
+        DataTypes.TIME(precision),
+        "time(" + digits + ")",
+        precision > 3 ? "TIME(" + precision + ")" : null,
+        list(0, unit, 43200000, 86400000 - unit),
+        r -> r.nextInt(86400000) / unit * unit);
+  }
+
   /**
    * The edges are those that both PostgreSQL and Arrow can hold: Arrow counts from 1970 in 64 bits,
    * microseconds for a precision of 4 to 6 and nanoseconds above.
    */
-  private static void timestamp(int precision, boolean zoned) {
+  private static Type timestamp(int precision, boolean zoned) {
     LocalDateTime first = LocalDateTime.of(-4712, 1, 1, 0, 0);
     LocalDateTime last = LocalDateTime.of(294246, 12, 31, 23, 59, 59);
     if (precision > 6) {
@@ -292,13 +302,14 @@ final class Types {
     }
     long min = first.toEpochSecond(ZoneOffset.UTC);
     long max = last.toEpochSecond(ZoneOffset.UTC);
-    int unit = (int) Math.pow(10, 9 - Math.min(precision, 6));
-    add(
+    int unit = (int) Math.pow(10, 9 - precision);
+    return new Type(
         (zoned ? "ltz_" : "ntz_") + precision,
         zoned ? DataTypes.TIMESTAMP_LTZ(precision) : DataTypes.TIMESTAMP(precision),
         (zoned ? "timestamptz(" : "timestamp(") + Math.min(precision, 6) + ")",
-        precision > 6 ? (zoned ? "TIMESTAMP_LTZ(9)" : "TIMESTAMP(9)") : null,
+        precision > 6 ? (zoned ? "TIMESTAMP_LTZ(" : "TIMESTAMP(") + precision + ")" : null,
         points.stream()
+            .map(p -> p.withNano(p.getNano() / unit * unit))
             .map(p -> timestamp(p.toEpochSecond(ZoneOffset.UTC), p.getNano(), zoned))
             .collect(Collectors.toList()),
         r ->

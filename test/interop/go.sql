@@ -37,6 +37,6 @@ SELECT pg_temp.go('filter', 'SELECT measured_at FROM @ WHERE sensor_id = 4');
 SELECT pg_temp.go('join with itself',
   'SELECT a.sensor_id, b.temperature_c FROM @ a JOIN @ b USING (sensor_id)');
 SELECT pg_temp.go('join with a state',
-  'SELECT r._log_offset, i.note FROM @ r LEFT JOIN fluss_a.key_int_1 i ON i.k = r.sensor_id');
+  'SELECT r._log_offset, i.note FROM @ r LEFT JOIN fluss_a.key_int_3 i ON i.k = r.sensor_id');
 SELECT pg_temp.go('first row',
   'SELECT sensor_id FROM @ WHERE _log_offset >= 0 ORDER BY _log_offset LIMIT 1');

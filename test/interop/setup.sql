@@ -12,7 +12,7 @@ CREATE SCHEMA heap_b;
 CREATE SCHEMA fluss_b;
 CREATE SCHEMA interop;
 
--- The same rows as often, in any order?
+-- The same rows as often, in any order? As text, which tells 0 from -0 and 1.0 from 1.00.
 CREATE FUNCTION interop.cell(name text, got text, want text, settings text[] DEFAULT '{}')
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,9 +26,10 @@ BEGIN
     PERFORM set_config(setting, 'off', true);
   END LOOP;
   EXECUTE format(
-    'WITH g AS MATERIALIZED (%s), w AS MATERIALIZED (%s), d AS MATERIALIZED ('
-    ' SELECT false AS extra, d::text AS line FROM (TABLE w EXCEPT ALL TABLE g) d UNION ALL'
-    ' SELECT true, d::text FROM (TABLE g EXCEPT ALL TABLE w) d)'
+    'WITH g AS MATERIALIZED (SELECT interop_row::text AS line FROM (%s) interop_row),'
+    ' w AS MATERIALIZED (SELECT interop_row::text AS line FROM (%s) interop_row), d AS MATERIALIZED ('
+    ' SELECT false AS extra, line FROM (TABLE w EXCEPT ALL TABLE g) d UNION ALL'
+    ' SELECT true, line FROM (TABLE g EXCEPT ALL TABLE w) d)'
     'SELECT (SELECT count(*) FROM g), count(*) FILTER (WHERE NOT extra),'
     ' count(*) FILTER (WHERE extra),'
     ' left(min(line) FILTER (WHERE NOT extra), 300) || '' / '' ||'
@@ -98,9 +99,65 @@ BEGIN
   END LOOP;
 END $$;
 
+CREATE FUNCTION interop.prefix_cells(
+  letter text, name text, columns text, prefix text[], looked_up boolean)
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  remote text := format('fluss_%s.%I', letter, name);
+  heap text := format('heap_%s.%I', letter, name);
+  title text := letter || ' ' || name || ' prefix ';
+  condition text[] := ARRAY(SELECT interop.key_conditions(letter, name, prefix));
+BEGIN
+  RETURN NEXT format('SELECT interop.cell(%L, %L, %L)', title || 'lookup of each',
+    format('SELECT interop.by_each(%L, %L, %L)', remote, columns, condition),
+    format('SELECT interop.by_each(%L, %L, %L)', heap, columns, condition));
+  -- A join alone goes by a prefix so far, a scan does not.
+  RETURN NEXT format('SELECT interop.cell(%L, %L, %L, %L)', title || 'explain',
+    format('SELECT interop.explains(%L, %L)',
+      format('SELECT * FROM (SELECT DISTINCT %s FROM %s) k JOIN %s USING (%1$s)',
+        array_to_string(prefix, ', '), heap || '_all', remote), 'Fluss Lookup Join'),
+    format('SELECT %L::boolean', looked_up), '{enable_hashjoin,enable_mergejoin}');
+  RETURN NEXT format('SELECT interop.cell(%L, %L, %L, %L)', title || 'join',
+    format('SELECT %s FROM (SELECT DISTINCT %s FROM %s) k JOIN %s USING (%2$s)',
+      columns, array_to_string(prefix, ', '), heap || '_all', remote),
+    format('SELECT %s FROM (SELECT DISTINCT %s FROM %s) k JOIN %s USING (%2$s)',
+      columns, array_to_string(prefix, ', '), heap || '_all', heap),
+    '{enable_hashjoin,enable_mergejoin}');
+END $$;
+
+-- By the partition columns, all of them and the first alone, and by the partition's name.
+CREATE FUNCTION interop.partition_cells(letter text, name text, columns text, partitions text[])
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  remote text := format('fluss_%s.%I', letter, name);
+  heap text := format('heap_%s.%I', letter, name);
+  condition text[] := ARRAY(SELECT interop.key_conditions(letter, name, partitions)) ||
+    ARRAY(SELECT interop.key_conditions(letter, name, partitions[1:1]));
+BEGIN
+  IF columns LIKE '%_partition%' THEN
+    EXECUTE format('SELECT %L::text[] || array_agg(DISTINCT ''_partition = '' || quote_literal(_partition)) FROM %s',
+      condition, heap) INTO condition;
+  END IF;
+  RETURN NEXT format('SELECT interop.cell(%L, %L, %L)', letter || ' ' || name || ' by partition',
+    format('SELECT interop.by_each(%L, %L, %L)', remote, columns, condition),
+    format('SELECT interop.by_each(%L, %L, %L)', heap, columns, condition));
+END $$;
+
+-- What follows from a changelog: of each key the last change, unless it deleted the row.
+CREATE FUNCTION interop.replayed(changes text, columns text, keys text[])
+RETURNS text LANGUAGE sql AS $$
+  SELECT format(
+    'SELECT %1$s FROM (SELECT DISTINCT ON (%2$s) * FROM %3$s ORDER BY %2$s, _log_offset DESC) c'
+    ' WHERE _change_type IN (''insert'', ''update_after'')',
+    columns, string_agg(quote_ident(k) || '::text', ', '), changes)
+  FROM unnest(keys) k
+$$;
+
 -- The statements that check one table, a cell each. looked_up: whether equality on
 -- the key must (must not) become a lookup.
-CREATE FUNCTION interop.cells(letter text, name text, keys text[], looked_up boolean)
+CREATE FUNCTION interop.cells(
+  letter text, name text, keys text[], looked_up boolean, prefix text[],
+  prefix_found boolean, partitions text[])
 RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   remote text := format('fluss_%s.%I', letter, name);
@@ -143,6 +200,15 @@ BEGIN
     RETURN NEXT format(same, title || 'lookup of each key',
       format('SELECT interop.by_each(%L, %L, %L)', remote, columns, condition),
       format('SELECT interop.by_each(%L, %L, %L)', heap, columns, condition));
+    IF prefix <> '{}' THEN
+      RETURN QUERY SELECT interop.prefix_cells(letter, name, columns, prefix || partitions, looked_up AND prefix_found);
+    END IF;
+    -- keys that are equal in PostgreSQL and not in Fluss: two floats, TIMESTAMP(9)
+    IF looked_up IS DISTINCT FROM false THEN
+      RETURN NEXT format(same, title || 'replay of the changelog',
+        interop.replayed(remote || '_changes', columns, keys),
+        format('SELECT %s FROM %s', columns, heap));
+    END IF;
     IF looked_up IS NOT NULL AND condition <> '{}' THEN
       RETURN NEXT format(same, title || 'explain',
         format('SELECT interop.explains(%L, %L)',
@@ -182,19 +248,23 @@ BEGIN
         ' WHERE _log_offset BETWEEN lo AND lo + 19 AND _bucket = lo %% 4 OFFSET 0) f',
         columns, heap));
   END IF;
+  IF partitions <> '{}' THEN
+    RETURN QUERY SELECT interop.partition_cells(letter, name, columns, partitions);
+  END IF;
 END $$;
 
 -- fluss_create_table. A coordinator of 0.9.1 misses the creation of a table now and
 -- then; such a table never gets a leader, and is made again.
 CREATE FUNCTION interop.create_table(
   name text, foreign_table regclass, primary_key text[], bucket_key text[], bucket_count int,
-  properties jsonb)
+  properties jsonb, partitioned_by text[] DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   FOR attempt IN 1 .. 4 LOOP
     BEGIN
       PERFORM fluss_create_table(foreign_table, primary_key => primary_key,
-        bucket_key => bucket_key, bucket_count => bucket_count, properties => properties);
+        bucket_key => bucket_key, bucket_count => bucket_count, properties => properties,
+        partitioned_by => partitioned_by);
       RETURN format('ok - %s', name);
     EXCEPTION WHEN fdw_unable_to_establish_connection THEN
       RAISE WARNING '%: %', foreign_table, SQLERRM;
