@@ -81,6 +81,13 @@ INSERT INTO first VALUES (1, 'c');
 INSERT INTO first VALUES (3, 'd');
 SELECT * FROM first_changes ORDER BY id, v;
 SELECT * FROM first ORDER BY id;
+-- offset 2 holds no record: to read it alone, and to wait for what comes after it
+INSERT INTO first VALUES (1, 'e');
+CREATE FOREIGN TABLE first_offsets (_log_offset bigint OPTIONS (metadata 'log_offset'), id integer)
+  SERVER changelog_server OPTIONS (table_name 'first', scan_mode 'changelog');
+SELECT id FROM first_offsets WHERE _log_offset >= 2 AND _log_offset < 3;
+SELECT id FROM first_offsets WHERE _log_offset >= 2 ORDER BY _log_offset LIMIT 1;
+SELECT latest_offset, fluss_wait('first', '{"0": 3}', '0 s') AS past_3, fluss_wait('first', '{"0": 2}', '0 s') AS past_2 FROM fluss_buckets('first');
 
 -- versioned: an older version changes nothing
 CREATE FOREIGN TABLE versioned (id integer, v text, version bigint) SERVER changelog_server;

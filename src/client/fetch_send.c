@@ -14,6 +14,13 @@
 #include "error.h"
 #include "fetch.h"
 
+/*
+ * No request asks for less: a limit that is no larger than the header of a
+ * batch brings nothing where the log goes on with batches of no records, as a
+ * changelog does after writes without effect.
+ */
+#define MIN_BYTES	((int64_t) 256)
+
 static bool
 wants_request(const fetch_bucket *bucket, int64_t now)
 {
@@ -214,6 +221,12 @@ find_leader(fluss_scan *scan, fetch_bucket *bucket, int32_t *node,
 	return FLUSS_OK;
 }
 
+static int64_t
+at_least(int64_t bytes, int64_t least)
+{
+	return bytes < least ? least : bytes;
+}
+
 /*
  * Moves to order[0 .. n) what goes into one request with order[0], whose
  * leader is node, and fills asks.  *max_bytes is cut to what they ask for.
@@ -241,6 +254,7 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 			bucket->fetch_range == bucket->nranges)
 			continue;
 		budget = fluss_fetch_budget(bucket, &scan->sizes, bucket_bytes, &solo);
+		budget = at_least(budget, MIN_BYTES);
 		solo = solo && scan->limit_budget == 0;
 		if (i > 0 && solo)
 			continue;
@@ -265,6 +279,7 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 	}
 	if (total < *max_bytes)
 		*max_bytes = total;
+	*max_bytes = at_least(*max_bytes, MIN_BYTES);
 	return FLUSS_OK;
 }
 

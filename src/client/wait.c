@@ -6,6 +6,10 @@
  * each leader gets a fetch from its buckets' ends that it may answer late,
  * when a record has come or its time is up; the first answer leads to another
  * look.  So what the fetch answers does not matter, only when.
+ *
+ * A write that changes nothing in a primary key table leaves an offset without
+ * a record in its changelog.  There what lies past a position is read, up to
+ * the first record, before somebody is woken up for it.
  */
 #include "client.h"
 #include "rpc.h"
@@ -14,10 +18,13 @@
 #define LATE_ANSWER_MS	5000
 /* Pause after an answer that came for another reason than a record. */
 #define PAUSE_MS		50
+/* Memory of the scan that looks for a record. */
+#define LOOK_MAX_BYTES	(64 * 1024 * 1024)
 
 typedef struct waited_bucket
 {
 	const fluss_position *position;
+	int64_t		offset;			/* before it is no record to wait for */
 	int64_t		latest;			/* FLUSS_OFFSET_UNKNOWN: no leader */
 	int32_t		node;
 	bool		sent;
@@ -35,6 +42,7 @@ typedef struct waiter
 	fluss_fetch_bucket *asks;	/* scratch */
 	int32_t    *numbers;		/* scratch */
 	int64_t    *offsets;		/* scratch */
+	fluss_range *ranges;		/* scratch */
 	fluss_request **requests;
 	int			nrequests;
 } waiter;
@@ -68,6 +76,65 @@ look_at_partition(waiter *w, int first, fluss_error *err)
 	return status;
 }
 
+/*
+ * Reads up to the first record of the ranges.  A loss is something to be told
+ * about, too.
+ */
+static fluss_status
+find_record(waiter *w, const fluss_range *ranges, int n, bool *found,
+			fluss_error *err)
+{
+	fluss_scan_options options = {
+		.columns = &w->column, .ncolumns = 1, .fetch_max_bytes = 1,
+		.fetch_max_bytes_for_bucket = 1, .fetch_inflight = 1,
+		.max_buffered_bytes = LOOK_MAX_BYTES, .row_limit = 1
+	};
+	fluss_ends *ends = NULL;
+	fluss_scan *scan = NULL;
+	fluss_scan_item item = FLUSS_SCAN_END;
+	const fluss_batch *batch;
+	fluss_loss	loss;
+	fluss_status status;
+
+	status = fluss_ends_open(&w->client->host, &ends, err);
+	if (status == FLUSS_OK)
+		status = fluss_scan_open(w->client, &w->client->host, w->table, ranges,
+								 n, &options, ends, &scan, err);
+	if (status == FLUSS_OK)
+		status = fluss_scan_next(scan, &item, &batch, &loss, err);
+	*found = status == FLUSS_OK && item != FLUSS_SCAN_END;
+	fluss_scan_close(scan);
+	fluss_ends_close(ends);
+	return status;
+}
+
+/* Are there records in the offsets that have come? */
+static fluss_status
+confirm(waiter *w, bool *ready, fluss_error *err)
+{
+	int			n = 0;
+	fluss_status status;
+
+	for (int i = 0; i < w->nbuckets; i++)
+	{
+		const waited_bucket *bucket = &w->buckets[i];
+
+		if (bucket->latest > bucket->offset)
+			w->ranges[n++] = (fluss_range) {
+				.partition_id = bucket->position->partition_id,
+				.bucket = bucket->position->bucket,
+				.start = bucket->offset, .end = bucket->latest
+			};
+	}
+	status = find_record(w, w->ranges, n, ready, err);
+	for (int i = 0; i < w->nbuckets && status == FLUSS_OK && !*ready; i++)
+	{
+		if (w->buckets[i].latest > w->buckets[i].offset)
+			w->buckets[i].offset = w->buckets[i].latest;
+	}
+	return status;
+}
+
 static fluss_status
 look(waiter *w, bool *ready, fluss_error *err)
 {
@@ -86,9 +153,11 @@ look(waiter *w, bool *ready, fluss_error *err)
 	*ready = false;
 	for (int i = 0; i < w->nbuckets; i++)
 	{
-		if (w->buckets[i].latest > w->buckets[i].position->offset)
+		if (w->buckets[i].latest > w->buckets[i].offset)
 			*ready = true;
 	}
+	if (*ready && w->table->schema->nprimary_key > 0)
+		return confirm(w, ready, err);
 	return FLUSS_OK;
 }
 
@@ -236,10 +305,11 @@ set_up(waiter *w, const fluss_position *positions, int n, fluss_error *err)
 	w->asks = fluss_arena_array(&w->arena, (size_t) n, sizeof(*w->asks));
 	w->numbers = fluss_arena_array(&w->arena, (size_t) n, sizeof(int32_t));
 	w->offsets = fluss_arena_array(&w->arena, (size_t) n, sizeof(int64_t));
+	w->ranges = fluss_arena_array(&w->arena, (size_t) n, sizeof(fluss_range));
 	w->requests = fluss_arena_array(&w->arena, (size_t) n,
 									sizeof(fluss_request *));
 	if (w->buckets == NULL || w->asks == NULL || w->numbers == NULL ||
-		w->offsets == NULL || w->requests == NULL)
+		w->offsets == NULL || w->ranges == NULL || w->requests == NULL)
 		return fluss_fail_memory(err);
 	for (int i = 0; i < n; i++)
 	{
@@ -250,6 +320,7 @@ set_up(waiter *w, const fluss_position *positions, int n, fluss_error *err)
 							  w->table->database, w->table->name,
 							  (int) positions[i].bucket);
 		w->buckets[i].position = &positions[i];
+		w->buckets[i].offset = positions[i].offset;
 	}
 	w->nbuckets = n;
 	return FLUSS_OK;

@@ -125,6 +125,27 @@ test_empty_batches(void **unused)
 	}
 }
 
+/* What is left of a range are empty batches, smaller than anything else. */
+static void
+test_empty_batches_alone(void **unused)
+{
+	scan_result result;
+
+	fake_append(0, 5, 2);
+	fake_append(0, 0, 2);
+	fake_append(0, 0, 2);
+	fake_append(0, 5, 2);
+	for (int64_t end = 6; end <= 8; end++)
+	{
+		result = scan_bucket(5, end);
+		assert_int_equal(result.status, FLUSS_OK);
+		assert_int_equal(result.rows, end == 8 ? 1 : 0);
+	}
+	options.fetch_max_bytes = 1;
+	options.fetch_max_bytes_for_bucket = 1;
+	assert_rows(scan_bucket(5, ALL), 7, 12);
+}
+
 static void
 test_small_range_is_one_request(void **unused)
 {
@@ -889,6 +910,7 @@ main(void)
 		cmocka_unit_test_setup(test_every_fetch_size, set_up),
 		cmocka_unit_test_setup(test_every_range, set_up),
 		cmocka_unit_test_setup(test_empty_batches, set_up),
+		cmocka_unit_test_setup(test_empty_batches_alone, set_up),
 		cmocka_unit_test_setup(test_small_range_is_one_request, set_up),
 		cmocka_unit_test_setup(test_no_overfetch, set_up),
 		cmocka_unit_test_setup(test_many_ranges, set_up),
