@@ -101,6 +101,12 @@ BEGIN
 END $$;
 SELECT no, q, plan_of(q) AS plan FROM tests WHERE q !~ 'JOIN|UNION|EXISTS|ANY' ORDER BY no;
 SET search_path = oremote, public;
+-- each bucket's next rows, of all buckets of all partitions
+CREATE FOREIGN TABLE places (id integer, _partition_id bigint OPTIONS (metadata 'partition_id'), _bucket integer OPTIONS (metadata 'bucket'),
+  _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER order_server OPTIONS (table_name 'p');
+EXPLAIN (COSTS OFF) SELECT * FROM unnest(ARRAY[7::bigint, 8]) n, LATERAL (SELECT * FROM places WHERE _partition_id = n AND _bucket = 1 AND _log_offset > 3 ORDER BY _log_offset LIMIT 5) x;
+EXPLAIN (COSTS OFF) SELECT * FROM unnest(ARRAY[7::bigint, 8]) n, LATERAL (SELECT * FROM places WHERE _partition_id IS NOT DISTINCT FROM n AND _bucket = 1 ORDER BY _log_offset LIMIT 5) x;
+EXPLAIN (COSTS OFF) SELECT * FROM unnest(ARRAY[7::bigint, 8]) n, LATERAL (SELECT * FROM places WHERE _partition_id IS DISTINCT FROM n AND _bucket = 1 ORDER BY _log_offset LIMIT 5) x;
 EXPLAIN (COSTS OFF) SELECT id FROM r WHERE bkt = 1 ORDER BY off LIMIT 5;
 EXPLAIN (COSTS OFF) SELECT * FROM r ORDER BY off DESC LIMIT 10 OFFSET 5;
 EXPLAIN (COSTS OFF) SELECT id FROM r LIMIT 10 FOR UPDATE;

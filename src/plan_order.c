@@ -18,6 +18,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -185,6 +186,15 @@ equal_column(FlussRelation *rel, Index varno, OpExpr *op)
 	return InvalidAttrNumber;
 }
 
+/* The operator of a = b, and of a IS NOT DISTINCT FROM b, or NULL. */
+static OpExpr *
+equality_of(Node *clause)
+{
+	if (is_notclause(clause) && IsA(get_notclausearg(clause), DistinctExpr))
+		return (OpExpr *) get_notclausearg(clause);
+	return IsA(clause, OpExpr) ? (OpExpr *) clause : NULL;
+}
+
 /* Do all rows that pass the clauses belong to one partition? */
 static bool
 reads_one_partition(FlussPlanState *state, RelOptInfo *baserel)
@@ -197,14 +207,16 @@ reads_one_partition(FlussPlanState *state, RelOptInfo *baserel)
 	foreach(lc, baserel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr	   *op = equality_of((Node *) rinfo->clause);
 		AttrNumber	attnum;
 
-		if (!IsA(rinfo->clause, OpExpr))
+		if (op == NULL)
 			continue;
-		attnum = equal_column(rel, baserel->relid, (OpExpr *) rinfo->clause);
+		attnum = equal_column(rel, baserel->relid, op);
 		if (!AttributeNumberIsValid(attnum))
 			continue;
-		if (rel->attrs[attnum - 1].metadata == FLUSS_META_PARTITION)
+		if (rel->attrs[attnum - 1].metadata == FLUSS_META_PARTITION ||
+			rel->attrs[attnum - 1].metadata == FLUSS_META_PARTITION_ID)
 			return true;
 		if (rel->attrs[attnum - 1].remote >= 0 && FlussKeyIsExact(rel, attnum))
 			fixed = bms_add_member(fixed, rel->attrs[attnum - 1].remote);
