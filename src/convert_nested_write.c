@@ -75,6 +75,10 @@ refuse_kind(const FlussConverter *conv, const char *found)
 					 psprintf("has %s in place of", found));
 }
 
+static void refuse_scalar(const FlussConverter *conv,
+						  const JsonScalar *scalar)
+			__attribute__((noreturn));
+
 static void
 refuse_scalar(const FlussConverter *conv, const JsonScalar *scalar)
 {
