@@ -4,6 +4,7 @@
  */
 #include "convert.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "mb/pg_wchar.h"
@@ -252,6 +253,43 @@ repair_text(const fluss_bytes *bytes, FlussInvalidText how)
 }
 
 /*
+ * Converts valid UTF-8 to the database's encoding; a character that it does not
+ * have, such as the replacement character, is replaced by "?" or left out.
+ */
+static fluss_bytes
+translate_repairing(const fluss_bytes *bytes, Oid conversion,
+					FlussInvalidText how)
+{
+	StringInfoData out;
+	unsigned char *pos = (unsigned char *) bytes->data;
+	unsigned char *end = pos + bytes->size;
+	int			size = (int) bytes->size * MAX_CONVERSION_GROWTH + 1;
+	unsigned char *translated = palloc(size);
+	fluss_bytes result;
+
+	initStringInfo(&out);
+	while (pos < end)
+	{
+		int			done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
+														 GetDatabaseEncoding(),
+														 pos, end - pos,
+														 translated, size, true);
+
+		appendStringInfoString(&out, (char *) translated);
+		pos += done;
+		if (pos == end)
+			break;
+		if (how == FLUSS_TEXT_REPLACE)
+			appendStringInfoChar(&out, '?');
+		pos += pg_utf_mblen(pos);
+	}
+	pfree(translated);
+	result.data = (const uint8_t *) out.data;
+	result.size = out.len;
+	return result;
+}
+
+/*
  * Text in the database's encoding, without a NUL character; it may be the
  * value's own bytes.
  */
@@ -260,6 +298,7 @@ server_text(const FlussConverter *conv, const fluss_value *value)
 {
 	fluss_bytes bytes = value->u.bytes;
 	ErrorContextCallback callback;
+	Oid			conversion;
 	char	   *converted;
 
 	if (bytes.size > MaxAllocSize - VARHDRSZ)
@@ -276,6 +315,13 @@ server_text(const FlussConverter *conv, const fluss_value *value)
 	}
 	if (GetDatabaseEncoding() == PG_UTF8)
 		return bytes;
+	if (conv->invalid_text != FLUSS_TEXT_ERROR &&
+		bytes.size < MaxAllocSize / MAX_CONVERSION_GROWTH)
+	{
+		conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
+		if (OidIsValid(conversion))
+			return translate_repairing(&bytes, conversion, conv->invalid_text);
+	}
 
 	FlussPushColumnContext(&callback, conv);
 	converted = pg_any_to_server((const char *) bytes.data, (int) bytes.size,

@@ -18,6 +18,11 @@ $(CLIENT_TEST_DIR)/%_test: $(CLIENT_TEST_DIR)/%_test.o \
 		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
 	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
 
+# Writes texts that are none, for the TAP tests.
+$(CLIENT_TEST_DIR)/write_raw: $(CLIENT_TEST_DIR)/write_raw.o \
+		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
+	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
+
 # Measured as it is used: optimized, with a host that does nothing extra.
 $(CLIENT_TEST_DIR)/bench: test/client/bench.c $(CLIENT_SRCS) $(PROTO_C)
 	@mkdir -p $(@D)
