@@ -19,6 +19,13 @@ fluss_retry_clear(fluss_retry *retry)
 }
 
 void
+fluss_retry_begin(fluss_retry *retry, int64_t ms)
+{
+	if (retry->since_ms < 0)
+		retry->since_ms = ms;
+}
+
+void
 fluss_retry_postpone(fluss_retry *retry, int64_t ms)
 {
 	if (retry->since_ms >= 0)
@@ -82,8 +89,7 @@ fluss_retry_pause(fluss_retry *retry, fluss_client *client,
 	int64_t		now = now_ms(client);
 	int64_t		pause = fluss_backoff_ms(retry->attempt);
 
-	if (retry->since_ms < 0)
-		retry->since_ms = now;
+	fluss_retry_begin(retry, now);
 	if (now + pause > fluss_retry_deadline(retry, client))
 		return give_up(retry, cause, err);
 	retry->attempt++;

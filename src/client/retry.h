@@ -21,6 +21,8 @@ typedef struct fluss_retry
 
 /* Nothing has failed: at the start and after every progress. */
 void fluss_retry_clear(fluss_retry *retry);
+/* Starts its clock at a time that is past, unless it runs already. */
+void fluss_retry_begin(fluss_retry *retry, int64_t ms);
 /* Its clock stood still for so long: nobody was here to try. */
 void fluss_retry_postpone(fluss_retry *retry, int64_t ms);
 /* Until when the next try may take. */

@@ -155,6 +155,23 @@ try_again(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 }
 
 /*
+ * No answer in time.  An idempotent writer asks again while request_timeout
+ * lasts, which began when it asked first.
+ */
+static fluss_status
+ask_again(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
+		  int64_t sent_ms, const fluss_error *cause, fluss_error *err)
+{
+	if (!writer->options.idempotence)
+		return try_again(writer, bucket, batch, cause, err);
+	fluss_leader_forget(writer->client, writer->table);
+	if (batch != bucket->first)
+		return FLUSS_OK;
+	fluss_retry_begin(&bucket->retry, sent_ms);
+	return fluss_retry_pause(&bucket->retry, writer->client, cause, err);
+}
+
+/*
  * The server had not the batch before this one.  If we had no other on the
  * way then, and no sending of this one went without an answer, it is not
  * written: the server has forgotten this writer, and a new writer id starts
@@ -313,14 +330,19 @@ fluss_write_refused(fluss_writer *writer, write_call *call,
 	for (int i = 0; i < call->nparts; i++)
 	{
 		write_part *part = &call->parts[i];
+		fluss_status status;
 
 		part->batch->in_flight = false;
 		part->bucket->nin_flight--;
 		if (maybe_written)
 			part->batch->maybe_written = true;
-		note_failure(try_again(writer, part->bucket, part->batch, cause,
-							   &failure),
-					 &failure, &result, err);
+		if (cause->status == FLUSS_TIMED_OUT)
+			status = ask_again(writer, part->bucket, part->batch,
+							   call->sent_ms, cause, &failure);
+		else
+			status = try_again(writer, part->bucket, part->batch, cause,
+							   &failure);
+		note_failure(status, &failure, &result, err);
 	}
 	return result;
 }

@@ -13,6 +13,8 @@
 /* A request grows to this; one batch may be larger. */
 #define MAX_REQUEST_BYTES	((size_t) 10 * 1024 * 1024)
 #define LONG_WAIT_MS		60000
+/* A try that has less time than this has all that is left. */
+#define MIN_TRY_MS			1000
 
 static int
 inflight_limit(const fluss_writer *writer)
@@ -199,10 +201,15 @@ encode_call(fluss_writer *writer, const write_call *call, fluss_error *err)
 									call->nparts, &writer->body, err);
 }
 
+/*
+ * An answer may get lost without a trace.  An idempotent writer keeps half of
+ * the time for asking again, on another connection.
+ */
 static int64_t
 call_deadline(fluss_writer *writer, const write_call *call)
 {
 	int64_t		deadline = INT64_MAX;
+	int64_t		half;
 
 	for (int i = 0; i < call->nparts; i++)
 	{
@@ -212,7 +219,9 @@ call_deadline(fluss_writer *writer, const write_call *call)
 		if (limit < deadline)
 			deadline = limit;
 	}
-	return deadline;
+	half = (deadline - call->sent_ms) / 2;
+	return writer->options.idempotence && half >= MIN_TRY_MS ?
+		call->sent_ms + half : deadline;
 }
 
 static void

@@ -71,6 +71,15 @@ sub bootstrap { return $_[0]->env('FLUSS_BOOTSTRAP'); }
 # Address of the tablet server alone.
 sub tablet_address { return '127.0.0.1:' . $_[0]->env('FLUSS_TABLET_0_PORT'); }
 
+# Addresses of all tablet servers.
+sub tablet_addresses
+{
+	my ($self) = @_;
+
+	open my $file, '<', "$self->{dir}/cluster.env" or croak "cluster.env: $!";
+	return map { /^FLUSS_TABLET_\d+_PORT=(\d+)/ ? "127.0.0.1:$1" : () } <$file>;
+}
+
 sub kill_tablet
 {
 	my ($self, $number) = @_;

@@ -47,6 +47,7 @@ struct fluss_request
 	fluss_buf	answer;
 	fluss_error error;
 	bool		sent_maybe;
+	int64_t		deadline_ms;
 	bool		lost;			/* ends with an error instead of an answer */
 	bool		refused;		/* the server does not offer it */
 };
@@ -107,6 +108,7 @@ static struct
 	bool		made_again;		/* the table */
 	int			hidden_rows;	/* that a limit scan does not count */
 	bool		silent;			/* no answers any more */
+	int			swallow;		/* so many answers never come */
 	/* answers what the fake itself does not know, or fails the request */
 	bool		(*handler) (fluss_request *request, const uint8_t *body,
 							size_t size);
@@ -733,6 +735,7 @@ fluss_request_start(fluss_client *client, int32_t node, fluss_api api,
 	*request = r;
 	r->api = api;
 	r->node = node;
+	r->deadline_ms = deadline_ms;
 	fluss_buf_init(&r->answer, fake_host());
 	fake.live_requests++;
 	fake.nrequests++;
@@ -837,11 +840,15 @@ fluss_cluster_poll(fluss_client *client, int64_t deadline_ms, fluss_error *err)
 		return fluss_fail(err, FLUSS_INTERRUPTED, "interrupted");
 	if ((request == NULL || fake_chance(30)) && fake_remote_finish())
 		return FLUSS_OK;
-	if (request == NULL || fake.silent)
+	if (request == NULL || fake.silent || fake.swallow > 0)
 	{
+		if (request != NULL && request->deadline_ms < deadline_ms)
+			deadline_ms = request->deadline_ms;
 		test_host_advance_ms(deadline_ms > now ? deadline_ms - now : 0);
-		if (request != NULL)
+		if (request != NULL && deadline_ms == request->deadline_ms)
 		{
+			if (fake.swallow > 0)
+				fake.swallow--;
 			fake_unlink(request);
 			request->state = FLUSS_REQUEST_FAILED;
 			fluss_fail(&request->error, FLUSS_TIMED_OUT, "no answer");

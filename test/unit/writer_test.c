@@ -448,6 +448,7 @@ static void
 test_time_is_up(void **unused)
 {
 	fluss_writer *writer;
+	int64_t		start_ms;
 	fluss_error err;
 
 	start(1, false);
@@ -459,9 +460,12 @@ test_time_is_up(void **unused)
 	close_writer(writer);
 	start(1, false);
 	fake.silent = true;
+	start_ms = test_host()->now_ms(NULL);
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
 	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_TIMED_OUT);
+	assert_in_range(test_host()->now_ms(NULL) - start_ms,
+					FAKE_TIMEOUT_MS - 1000, FAKE_TIMEOUT_MS);
 	close_writer(writer);
 	/* a flush's own deadline ends what would be retried longer */
 	start(1, false);
@@ -471,6 +475,35 @@ test_time_is_up(void **unused)
 	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
 	assert_int_equal(fluss_writer_flush_within(writer, 50, &err),
 					 FLUSS_TIMED_OUT);
+	close_writer(writer);
+}
+
+/* An answer that never comes is asked for again, within request_timeout. */
+static void
+test_swallowed_answers(void **unused)
+{
+	fluss_writer *writer = open_writer();
+	int64_t		start_ms;
+	fluss_error err;
+	int			nruns;
+
+	fake.swallow = 2;
+	assert_fluss_ok(write_rows(writer, 0, 2000, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
+	assert_int_equal(fake.swallow, 0);
+	assert_int_equal(rows_of_runs(writer, &nruns), 2000);
+	check_rows(2000);
+	close_writer(writer);
+
+	/* who writes without sequence numbers must not: it waits, and fails */
+	start(1, false);
+	options.idempotence = false;
+	fake.swallow = 1;
+	start_ms = test_host()->now_ms(NULL);
+	writer = open_writer();
+	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
+	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_TIMED_OUT);
+	assert_int_equal(test_host()->now_ms(NULL) - start_ms, FAKE_TIMEOUT_MS);
 	close_writer(writer);
 }
 
@@ -651,6 +684,7 @@ main(void)
 		cmocka_unit_test_setup(test_without_idempotence, set_up_log),
 		cmocka_unit_test_setup(test_permanent_error, set_up_log),
 		cmocka_unit_test_setup(test_time_is_up, set_up_log),
+		cmocka_unit_test_setup(test_swallowed_answers, set_up_log),
 		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
 		cmocka_unit_test_setup(test_unwinds, set_up_log),
