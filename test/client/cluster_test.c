@@ -588,7 +588,8 @@ read_whole(fluss_table *table, int64_t max_rows, int64_t *rows,
 	int32_t		every[64];
 	fluss_kvscan_options options = {
 		.columns = every, .ncolumns = schema->ncolumns,
-		.max_rows_per_bucket = max_rows, .max_buffered_bytes = 64 * MEGABYTE
+		.mode = FLUSS_KVSCAN_LIMIT, .max_rows_per_bucket = max_rows,
+		.max_buffered_bytes = 64 * MEGABYTE
 	};
 	fluss_kvscan *scan;
 	fluss_arena arena;
