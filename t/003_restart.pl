@@ -42,9 +42,9 @@ $sessions{insert}->value($insert);
 $cluster->kill_tablet;
 my $short = FlussSession->new;
 $short->value("ALTER SERVER good OPTIONS (SET request_timeout '2s')");
-is_error($short->run($sum), 'HV00N', 'a scan while the server is dead', 3);
-is_error($short->run($lookup), 'HV00N', 'a lookup while it is dead', 3);
-is_error($short->run($insert), 'HV00N', 'an INSERT while it is dead', 3);
+is_error($short->run($sum), 'HV00N', 'a scan while the server is dead', 5);
+is_error($short->run($lookup), 'HV00N', 'a lookup while it is dead', 5);
+is_error($short->run($insert), 'HV00N', 'an INSERT while it is dead', 5);
 $short->value("ALTER SERVER good OPTIONS (SET request_timeout '20s')");
 $cluster->start_tablet;
 is_value($sessions{lookup}, $lookup, 'sensor 7',

@@ -96,7 +96,8 @@ is_value($session, "SELECT count(*) FROM sink WHERE sensor_id < 5 AND temperatur
 {
 	my $looking = FlussSession->new;
 	$looking->value('SET enable_hashjoin = off; SET enable_mergejoin = off;
-		SET enable_material = off; SET enable_memoize = off; SET jit = off');
+		SET enable_material = off; SET enable_memoize = off; SET jit = off;
+		SET fluss_fdw.enable_lookup_join = off');
 	# nothing in it but the lookups needs memory that grows
 	my $lookups = sub {
 		return "SELECT count(*), count(i.name), sum(i.sensor_id)
