@@ -107,6 +107,51 @@ is_value($owner, 'SELECT name FROM info WHERE sensor_id = 500',
 is_value($owner, 'SELECT count(*) FROM info WHERE sensor_id > 500',
 	0, 'what was refused was not written');
 
+# lookup joins, each side with the mapping of its own view
+$stranger->value('CREATE SCHEMA AUTHORIZATION CURRENT_USER')
+  if $session->value("GRANT CREATE ON DATABASE tap_users TO tap_stranger") eq '';
+$stranger->value(
+	"CREATE VIEW tap_stranger.info AS SELECT * FROM public.info;
+	 CREATE VIEW tap_stranger.readings AS SELECT * FROM public.readings;
+	 CREATE VIEW tap_stranger.invokers_info WITH (security_invoker) AS SELECT * FROM public.info;
+	 GRANT USAGE ON SCHEMA tap_stranger TO PUBLIC; GRANT SELECT ON ALL TABLES IN SCHEMA tap_stranger TO PUBLIC");
+$owner->value('CREATE VIEW owners_info AS SELECT * FROM info;
+	GRANT SELECT ON owners_info TO tap_reader, tap_stranger');
+$session->value('GRANT SELECT ON ALL TABLES IN SCHEMA public TO postgres');
+for my $mode ('', 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off',
+	'SET fluss_fdw.enable_lookup_join = off; SET enable_nestloop = on; SET enable_material = off; SET enable_memoize = off')
+{
+	for my $case (
+		[ $session, 'owners_view', 'owners_info', '' ],
+		[ $reader, 'owners_view', 'owners_info', '' ],
+		[ $stranger, 'owners_view', 'owners_info', '' ],
+		[ $session, 'owners_view', 'tap_stranger.info', '42501' ],
+		[ $session, 'tap_stranger.readings', 'owners_info', '42501' ],
+		[ $session, 'tap_stranger.readings', 'info', '42501' ],
+		[ $owner, 'readings', 'tap_stranger.info', '42501' ],
+		[ $owner, 'readings', 'tap_stranger.invokers_info', '' ],
+		[ $session, 'invokers_view', 'tap_stranger.invokers_info', '' ],
+		[ $reader, 'owners_view', 'tap_stranger.invokers_info', '42704' ],
+		[ $reader, 'owners_view', 'info', '42704' ],
+		[ $reader, 'readings', 'owners_info', '42704' ])
+	{
+		my ($user, $outer, $inner, $sqlstate) = @$case;
+		my $sql = "SELECT count(*), count(i.name) FROM $outer r LEFT JOIN $inner i USING (sensor_id)";
+
+		$user->value($mode) if $mode;
+		if ($sqlstate)
+		{
+			is_error($user->run($sql), $sqlstate, "$outer with $inner", 5);
+			next;
+		}
+		is_value($user, $sql, '100|10', "$outer with $inner");
+		like($user->value("EXPLAIN (COSTS OFF) $sql"),
+			$mode =~ /enable_lookup_join/ ? qr/Fluss Scan: lookup/ : qr/Lookup Join/, 'by lookups')
+		  if $mode;
+	}
+}
+$_->value('RESET ALL; SET client_min_messages = warning') for $session, $owner, $reader, $stranger;
+
 # one statement, two users
 $session->value('GRANT SELECT ON readings TO postgres');
 is_value($session,

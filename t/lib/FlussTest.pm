@@ -99,7 +99,7 @@ sub add_good_server
 {
 	my ($session, $name, %options) = @_;
 
-	add_server($session, $name, request_timeout => '20s', %options);
+	add_server($session, $name, connect_timeout => '10s', request_timeout => '20s', %options);
 	$session->value(
 		"SELECT fluss_drop_database('$name', '$database', if_exists => true, cascade => true);
 		 SELECT fluss_create_database('$name', '$database')");
