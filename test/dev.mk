@@ -5,8 +5,10 @@
 #   make demo, demo-stop   the demo; it leaves its cluster and PostgreSQL up
 #   make dev, dev-stop     a cluster and a PostgreSQL to work with, build/*.env
 #   make dev-check         installs there and runs pg_regress
+#   make differential      there, too: every query under every setting, compared
+#                          with heap tables; SEED=n QUERIES=n make differential
 
-.PHONY: test demo demo-stop dev dev-stop dev-check
+.PHONY: test demo demo-stop dev dev-stop dev-check differential
 
 test:
 	@MAKE='$(MAKE)' test/run
@@ -30,3 +32,9 @@ dev-check: all
 	@set -ae; . build/cluster/cluster.env; . build/pg/pg.env; \
 	$(MAKE) -s install DESTDIR=$$FLUSS_PG_PREFIX; \
 	$(MAKE) -s installcheck TAP_TESTS=
+
+differential: dev
+	@set -ae; . build/cluster/cluster.env; . build/pg/pg.env; \
+	$(MAKE) -s all; \
+	$(MAKE) -s install DESTDIR=$$FLUSS_PG_PREFIX; \
+	FLUSS_CLUSTER_DIR=$(CURDIR)/build/cluster test/differential/run $(DIFFERENTIAL)
