@@ -4,8 +4,11 @@
  *
  * A look asks for the high watermarks.  Where none has passed its position,
  * each leader gets a fetch from its buckets' ends that it may answer late,
- * when a record has come or its time is up; the first answer leads to another
- * look.  So what the fetch answers does not matter, only when.
+ * when a record has come or its time is up; with each answer come the high
+ * watermarks of then.  Only what an answer cannot tell needs another look.
+ *
+ * Fluss 0.9 answers early where a follower makes a record visible; a bucket of
+ * one replica it only looks at again when the time is up.  So that is short.
  *
  * A write that changes nothing in a primary key table leaves an offset without
  * a record in its changelog.  There what lies past a position is read, up to
@@ -14,9 +17,9 @@
 #include "client.h"
 #include "rpc.h"
 
-/* A server lets a fetch wait so long at most: then leaders are looked up again */
-#define LATE_ANSWER_MS	5000
-/* Pause after an answer that came for another reason than a record. */
+/* A server lets a fetch wait so long at most, as the Java client asks for. */
+#define LATE_ANSWER_MS	500
+/* Pause after an answer that came early, for another reason than a record. */
 #define PAUSE_MS		50
 /* Memory of the scan that looks for a record. */
 #define LOOK_MAX_BYTES	(64 * 1024 * 1024)
@@ -135,6 +138,21 @@ confirm(waiter *w, bool *ready, fluss_error *err)
 	return status;
 }
 
+/* By the high watermarks that are known. */
+static fluss_status
+judge(waiter *w, bool *ready, fluss_error *err)
+{
+	*ready = false;
+	for (int i = 0; i < w->nbuckets; i++)
+	{
+		if (w->buckets[i].latest > w->buckets[i].offset)
+			*ready = true;
+	}
+	if (*ready && w->table->schema->nprimary_key > 0)
+		return confirm(w, ready, err);
+	return FLUSS_OK;
+}
+
 static fluss_status
 look(waiter *w, bool *ready, fluss_error *err)
 {
@@ -150,15 +168,7 @@ look(waiter *w, bool *ready, fluss_error *err)
 		if (status != FLUSS_OK)
 			return status;
 	}
-	*ready = false;
-	for (int i = 0; i < w->nbuckets; i++)
-	{
-		if (w->buckets[i].latest > w->buckets[i].offset)
-			*ready = true;
-	}
-	if (*ready && w->table->schema->nprimary_key > 0)
-		return confirm(w, ready, err);
-	return FLUSS_OK;
+	return judge(w, ready, err);
 }
 
 /* ---- waiting */
@@ -233,28 +243,75 @@ any_finished(const waiter *w)
 	return w->nrequests == 0;
 }
 
-/* Until a server has something to say.  One that fails is asked again later. */
+/* Takes the high watermarks of an answer; false: it does not tell all. */
+static bool
+take_answer(waiter *w, const fluss_request *request)
+{
+	fluss_arena scratch;
+	fluss_fetch_result *results;
+	int			n;
+	fluss_error ignored;
+	bool		good;
+
+	if (fluss_request_state_of(request) != FLUSS_REQUEST_DONE)
+		return false;
+	fluss_arena_init(&scratch, &w->client->host);
+	good = fluss_rpc_decode_fetch(&scratch, fluss_request_answer(request),
+								  w->table->table_id, &results, &n,
+								  &ignored) == FLUSS_OK;
+	for (int i = 0; good && i < n; i++)
+	{
+		good = results[i].error_code == 0 && results[i].high_watermark >= 0;
+		for (int j = 0; good && j < w->nbuckets; j++)
+		{
+			waited_bucket *bucket = &w->buckets[j];
+
+			if (bucket->position->bucket == results[i].bucket &&
+				bucket->position->partition_id == results[i].partition_id)
+				bucket->latest = results[i].high_watermark;
+		}
+	}
+	fluss_arena_free(&scratch);
+	return good;
+}
+
+/*
+ * Until a server has something to say.  *clear: the answers that came tell all
+ * that a look at their buckets would.
+ */
 static fluss_status
-wait_for_servers(waiter *w, fluss_error *err)
+wait_for_servers(waiter *w, bool *clear, fluss_error *err)
 {
 	int64_t		now = w->client->host.now_ms(w->client->host.arg);
 	int64_t		wait_ms = w->deadline_ms - now;
 	fluss_status status;
 
+	*clear = false;
 	if (wait_ms > LATE_ANSWER_MS)
 		wait_ms = LATE_ANSWER_MS;
 	if (wait_ms < 1)
 		return FLUSS_OK;
 	status = find_leaders(w, err);
+	*clear = true;
 	for (int i = 0; i < w->nbuckets && status == FLUSS_OK; i++)
 	{
+		if (w->buckets[i].latest == FLUSS_OFFSET_UNKNOWN)
+			*clear = false;
 		if (!w->buckets[i].sent)
 			status = send_to(w, w->buckets[i].node, wait_ms, err);
 	}
+	if (status == FLUSS_OK && w->nrequests == 0)
+		return fluss_cluster_sleep(w->client, wait_ms, err);
 	while (status == FLUSS_OK && !any_finished(w))
 		status = fluss_cluster_poll(w->client, now + wait_ms +
 									fluss_client_config(w->client)->request_timeout_ms,
 									err);
+	for (int i = 0; i < w->nrequests && status == FLUSS_OK; i++)
+	{
+		if (fluss_request_state_of(w->requests[i]) != FLUSS_REQUEST_PENDING &&
+			!take_answer(w, w->requests[i]))
+			*clear = false;
+	}
 	return status;
 }
 
@@ -270,32 +327,33 @@ static fluss_status
 wait_until_ready(waiter *w, bool *ready, fluss_error *err)
 {
 	const fluss_host *host = &w->client->host;
-	fluss_status status;
+	fluss_status status = look(w, ready, err);
 
-	for (;;)
+	while (status == FLUSS_OK && !*ready)
 	{
-		int64_t		left;
+		int64_t		start = host->now_ms(host->arg);
+		bool		clear;
 
-		status = look(w, ready, err);
-		left = w->deadline_ms - host->now_ms(host->arg);
-		if (status != FLUSS_OK || *ready || left <= 0)
-			return status;
-		status = wait_for_servers(w, err);
+		if (start >= w->deadline_ms)
+			break;
+		status = wait_for_servers(w, &clear, err);
 		drop_requests(w);
 		/* leaders may have moved: the next look tells */
 		if (fluss_status_is_network(status))
 		{
 			fluss_leader_forget(w->client, w->table);
+			clear = false;
 			status = FLUSS_OK;
 		}
-		if (status == FLUSS_OK)
+		if (status == FLUSS_OK && clear)
+			status = judge(w, ready, err);
+		if (status == FLUSS_OK && !*ready &&
+			host->now_ms(host->arg) - start < PAUSE_MS)
+			status = fluss_cluster_sleep(w->client, PAUSE_MS, err);
+		if (status == FLUSS_OK && !clear)
 			status = look(w, ready, err);
-		if (status == FLUSS_OK && !*ready)
-			status = fluss_cluster_sleep(w->client, left < PAUSE_MS ? left :
-										 PAUSE_MS, err);
-		if (status != FLUSS_OK || *ready)
-			return status;
 	}
+	return status;
 }
 
 static fluss_status
