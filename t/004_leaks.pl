@@ -15,6 +15,10 @@ add_good_server($session, 'good', bootstrap_servers => $cluster->bootstrap);
 add_readings($session, 'good', 'readings', 1000);
 add_readings($session, 'good', 'sink', 1);
 add_info($session, 'good', 'info', 1000);
+$session->value(
+	"CREATE FOREIGN TABLE hist (sensor_id integer NOT NULL, day text NOT NULL, v bigint) SERVER good;
+	 SELECT fluss_create_table('hist', primary_key => '{sensor_id,day}', bucket_key => '{sensor_id}', bucket_count => 1);
+	 INSERT INTO hist SELECT g % 10, 'day ' || g, g FROM generate_series(1, 50) g");
 $session->value("ALTER FOREIGN TABLE sink OPTIONS (writer_batch_size '1024', batch_size '10')");
 
 # Runs a failing statement so many times, each in an exception block of one
@@ -51,6 +55,20 @@ for my $case (
 		'SELECT 1 / (length(name) - 9) FROM info WHERE sensor_id IN (1, 10, 100)' ],
 	[ 'a whole read of a primary key table', 1_000,
 		'SELECT 1 / (sensor_id - 500) FROM info' ],
+	[ 'a prefix lookup', 500,
+		'SELECT 1 / (v - 33) FROM hist WHERE sensor_id IN (1, 2, 3)' ],
+	[ 'a lookup join', 500,
+		'SELECT 1 / (length(name) - 9) FROM readings r JOIN info i ON i.sensor_id = r.temperature_c::int' ],
+	[ 'a join by the prefix of a key', 500,
+		'SELECT 1 / (h.v - 33) FROM readings r JOIN hist h ON h.sensor_id = r.sensor_id WHERE r._log_offset < 100' ],
+	[ 'an aggregate', 1_000,
+		'SELECT 1 / (count(*) - 1000) FROM readings WHERE temperature_c >= 0' ],
+	[ 'the tail of a log', 1_000,
+		'SELECT 1 / (_log_offset - 995) FROM readings ORDER BY _log_offset DESC LIMIT 10' ],
+	[ 'a filter on vectors', 1_000,
+		'SELECT 1 / (temperature_c::int - 500) FROM readings WHERE temperature_c > 400 AND humidity_pct < 400' ],
+	[ 'an UPDATE', 500,
+		'UPDATE hist SET v = 1 / (v - 33) WHERE sensor_id IN (1, 2, 3)' ],
 	[ 'an INSERT', 10_000,
 		'INSERT INTO sink (sensor_id, temperature_c) SELECT g, 1 / (g - 5) FROM generate_series(1, 10) g' ],
 	[ 'an INSERT that has sent some batches', 2_000,
