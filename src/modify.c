@@ -289,16 +289,10 @@ write_row(FlussModifyState *state, TupleTableSlot *slot)
 	fluss_error err;
 
 	slot_getallattrs(slot);
-	for (int i = 0; i < state->nmetadata; i++)
+	for (int i = 0; i < state->nread_only; i++)
 	{
-		const FlussAttribute *attr = &state->rel->attrs[state->metadata[i] - 1];
-
-		if (!slot->tts_isnull[attr->attnum - 1])
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot write metadata column \"%s\" of foreign table \"%s\"",
-							attr->name, state->rel->name),
-					 errhint("Name the columns to write without it.")));
+		if (!slot->tts_isnull[state->read_only[i] - 1])
+			FlussRefuseColumn(state, state->read_only[i]);
 	}
 	for (int i = 0; i < state->nwritten; i++)
 	{

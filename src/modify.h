@@ -30,8 +30,8 @@ typedef struct FlussModifyState
 	fluss_writer *writer;
 	int			nwritten;
 	FlussConverter *written;	/* columns that are written */
-	int			nmetadata;
-	AttrNumber *metadata;		/* metadata columns: must be NULL */
+	int			nread_only;
+	AttrNumber *read_only;		/* columns that must be NULL */
 	fluss_value *row;			/* by remote column */
 	bool		flushed;		/* nothing was written since the last flush */
 
@@ -90,6 +90,9 @@ extern void FlussFetchOldRow(FlussModifyState *state,
 
 /* -------------------------------------------------------- modify_columns.c */
 
+/* A column that takes no value: metadata, or auto-increment. */
+extern void FlussRefuseColumn(const FlussModifyState *state,
+							  AttrNumber attnum) pg_attribute_noreturn();
 /*
  * Makes the converters of the written columns and tells, by remote column,
  * which they are.

@@ -172,24 +172,22 @@ updated_attributes(const FlussModifyState *state, ModifyTableState *mtstate,
 	return result;
 }
 
-static void
-refuse_metadata(const FlussModifyState *state, AttrNumber attnum)
+void
+FlussRefuseColumn(const FlussModifyState *state, AttrNumber attnum)
 {
+	const FlussAttribute *attr = &state->rel->attrs[attnum - 1];
+
+	if (attr->metadata == FLUSS_META_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot write column \"%s\" of foreign table \"%s\"",
+						attr->name, state->rel->name),
+				 errdetail("Fluss gives the column its values.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot write metadata column \"%s\" of foreign table \"%s\"",
-					state->rel->attrs[attnum - 1].name, state->rel->name),
+					attr->name, state->rel->name),
 			 errhint("Name the columns to write without it.")));
-}
-
-static void
-refuse_auto_increment(const FlussModifyState *state, AttrNumber attnum)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot write column \"%s\" of foreign table \"%s\"",
-					state->rel->attrs[attnum - 1].name, state->rel->name),
-			 errdetail("Fluss gives the column its values.")));
 }
 
 static void
@@ -234,16 +232,12 @@ add_column(FlussModifyState *state, AttrNumber attnum, bool *marks)
 	FlussConverterInit(&state->written[state->nwritten++], rel, attnum);
 }
 
-/*
- * Metadata columns that the command names are refused; where it says nothing
- * of columns (a routed row, a trigger) only a value for them is.
- */
-static void
-add_metadata_column(FlussModifyState *state, AttrNumber attnum, bool named)
+/* Fluss gives it its values. */
+static bool
+is_read_only(const FlussRelation *rel, const FlussAttribute *attr)
 {
-	if (named)
-		refuse_metadata(state, attnum);
-	state->metadata[state->nmetadata++] = attnum;
+	return attr->metadata != FLUSS_META_NONE ||
+		attr->remote == rel->table->schema->auto_increment;
 }
 
 /* The key of the row says where an UPDATE writes. */
@@ -262,7 +256,7 @@ collect_updated(FlussModifyState *state, Bitmapset *attnums, bool triggered,
 		FlussAttribute *attr = &rel->attrs[attnum - 1];
 
 		if (attr->metadata != FLUSS_META_NONE)
-			refuse_metadata(state, attnum);
+			FlussRefuseColumn(state, attnum);
 		if (is_key_column(rel->table->schema, attr->remote))
 		{
 			if (!triggered)
@@ -271,10 +265,14 @@ collect_updated(FlussModifyState *state, Bitmapset *attnums, bool triggered,
 		else if (attr->remote != rel->table->schema->auto_increment)
 			add_column(state, attnum, marks);
 		else if (!triggered)
-			refuse_auto_increment(state, attnum);
+			FlussRefuseColumn(state, attnum);
 	}
 }
 
+/*
+ * Read-only columns that the command names are refused; where it says nothing
+ * of columns (a routed row, a trigger) only a value for them is.
+ */
 static void
 collect_inserted(FlussModifyState *state, Bitmapset *attnums, bool named,
 				 bool *marks)
@@ -284,16 +282,12 @@ collect_inserted(FlussModifyState *state, Bitmapset *attnums, bool named,
 
 	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
 	{
-		FlussAttribute *attr = &rel->attrs[attnum - 1];
-
-		if (attr->metadata != FLUSS_META_NONE)
-		{
-			add_metadata_column(state, attnum, named);
-			continue;
-		}
-		if (attr->remote == rel->table->schema->auto_increment)
-			refuse_auto_increment(state, attnum);
-		add_column(state, attnum, marks);
+		if (!is_read_only(rel, &rel->attrs[attnum - 1]))
+			add_column(state, attnum, marks);
+		else if (named)
+			FlussRefuseColumn(state, attnum);
+		else
+			state->read_only[state->nread_only++] = attnum;
 	}
 }
 
@@ -311,7 +305,7 @@ FlussCollectColumns(FlussModifyState *state, ModifyTableState *mtstate,
 	check_columns(rel, attnums);
 	marks = palloc0(sizeof(bool) * Max(rel->table->schema->ncolumns, 1));
 	state->written = palloc(sizeof(FlussConverter) * Max(rel->natts, 1));
-	state->metadata = palloc(sizeof(AttrNumber) * Max(rel->natts, 1));
+	state->read_only = palloc(sizeof(AttrNumber) * Max(rel->natts, 1));
 	if (state->operation == CMD_UPDATE)
 		collect_updated(state, attnums, triggered, marks);
 	else

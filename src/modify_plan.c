@@ -202,6 +202,7 @@ FlussRefuseOperation(const FlussModifyState *state, const char *why)
 static void
 check_delete(const FlussModifyState *state, const char *engine)
 {
+	const fluss_schema *schema = state->rel->table->schema;
 	const char *behavior = fluss_table_property(state->rel->table,
 												"table.delete.behavior");
 
@@ -210,6 +211,11 @@ check_delete(const FlussModifyState *state, const char *engine)
 	if (pg_strcasecmp(behavior, "ALLOW") != 0)
 		FlussRefuseOperation(state,
 						 psprintf("has table.delete.behavior \"%s\"", behavior));
+	/* the server takes such a delete only of all other columns: no row goes */
+	if (schema->auto_increment >= 0)
+		FlussRefuseOperation(state,
+							 psprintf("has an auto-increment column, \"%s\"",
+									  FlussNameFromRemote(schema->columns[schema->auto_increment].name)));
 }
 
 void

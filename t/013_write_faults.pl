@@ -23,7 +23,9 @@ my $cluster = FlussCluster->start('faults', '--tablets', 3,
 add_good_server($session, 'good',
 	bootstrap_servers => $cluster->bootstrap,
 	request_timeout => '60s',
-	writer_batch_size => '4kB');
+	writer_batch_size => '4kB',
+	# whole reads of a large primary key table
+	remote_files => "$ENV{FLUSS_CLUSTER_DIR}-faults/remote");
 $session->value(
 	"CREATE FOREIGN TABLE log (statement integer, id integer, note text) SERVER good;
 	 SELECT fluss_create_table('log', bucket_key => '{id}', bucket_count => 3);

@@ -66,6 +66,7 @@ public final class Interop {
           TablePath.of(Direction.JAVA_WRITES.database(), table.name), table.descriptor());
     }
     descriptors.put(GO_READINGS, goReadings());
+    descriptors.putAll(Special.tables());
     fluss.create(descriptors);
 
     Path a = directory.resolve(Direction.JAVA_WRITES.letter);
