@@ -4,7 +4,7 @@
  *
  * Offsets below remote_below lie in segments of segment_batches batches each;
  * only so many of them are named by an answer as remote_named says.  A read is
- * finished by fluss_cluster_poll.
+ * finished by fluss_cluster_poll.  A path zeros:N is a file of N zeros.
  */
 #ifndef FLUSS_FAKE_REMOTE_H
 #define FLUSS_FAKE_REMOTE_H
@@ -32,6 +32,7 @@ static struct
 	int			short_by;		/* bytes that files lack at their end */
 	int64_t		flip_at;		/* a byte of every file that is wrong; 0: none */
 	int64_t		wrong_end;		/* added to the end offset of segments */
+	int64_t		read_ms;		/* what a read takes */
 	int			nreads;
 	int64_t		bytes;
 	fluss_remote_read *pending;
@@ -137,9 +138,17 @@ fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 	int			length = 0;
 
 	*read = NULL;
-	assert_int_equal(sscanf(path, "mem://%d/id/%lld.log%n", &number, &base,
-							&length), 2);
-	assert_int_equal(length, strlen(path));
+	if (sscanf(path, "zeros:%d", &length) == 1)
+	{
+		fluss_buf_init(&bytes, fake_host());
+		assert_non_null(fluss_buf_append_zeros(&bytes, (size_t) length));
+	}
+	else
+	{
+		assert_int_equal(sscanf(path, "mem://%d/id/%lld.log%n", &number, &base,
+								&length), 2);
+		assert_int_equal(length, strlen(path));
+	}
 	for (int s = 0; bytes.data == NULL; s++)
 	{
 		int			first;
@@ -181,6 +190,7 @@ fake_remote_finish(void)
 	if (read == NULL)
 		return false;
 	fake_remote.pending = read->next;
+	test_host_advance_ms(fake_remote.read_ms);
 	read->state = FLUSS_REQUEST_FAILED;
 	if (fake_remote.refused != FLUSS_OK)
 		fluss_fail(&read->error, fake_remote.refused, "refused");

@@ -25,9 +25,11 @@ static struct
 	int			nopen_errors;
 	int			page_error;		/* for the third page of bucket 1 */
 	bool		refused;		/* the server does not offer it */
-	int			leases;
+	char		lease[40];		/* the one that is there; "": none */
+	int			leases;			/* that were taken and not dropped */
 	int			acquired;
 	bool		snapshot_gone;
+	const char *file;			/* of the snapshots; NULL: they have none */
 }			server;
 
 static void
@@ -125,7 +127,7 @@ scan_kv(fluss_request *request, const uint8_t *body, size_t size)
 	fluss__scan_kv_request__free_unpacked(ask, NULL);
 }
 
-/* Every bucket has snapshot 3, up to offset 40, of no files. */
+/* Every bucket has snapshot 3, up to offset 40, of one file or none. */
 static bool
 answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 {
@@ -134,6 +136,8 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 	Fluss__AcquireKvSnapshotLeaseResponse lease = FLUSS__ACQUIRE_KV_SNAPSHOT_LEASE_RESPONSE__INIT;
 	Fluss__PbKvSnapshot snapshot = FLUSS__PB_KV_SNAPSHOT__INIT;
 	Fluss__PbKvSnapshot *snapshots[1] = {&snapshot};
+	Fluss__PbRemotePathAndLocalFile file = FLUSS__PB_REMOTE_PATH_AND_LOCAL_FILE__INIT;
+	Fluss__PbRemotePathAndLocalFile *list[1] = {&file};
 	Fluss__AcquireKvSnapshotLeaseRequest *ask;
 	fluss_error err;
 
@@ -153,9 +157,11 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 			assert_int_equal(strlen(ask->lease_id), 36);
 			assert_true(ask->lease_duration_ms == 600000);
 			assert_true(ask->snapshots_to_lease[0]->bucket_snapshots[0]->snapshot_id == 3);
-			fluss__acquire_kv_snapshot_lease_request__free_unpacked(ask, NULL);
 			server.acquired++;
-			server.leases++;
+			if (strcmp(server.lease, ask->lease_id) != 0)
+				server.leases++;
+			strcpy(server.lease, ask->lease_id);
+			fluss__acquire_kv_snapshot_lease_request__free_unpacked(ask, NULL);
 			assert_fluss_ok(fluss_pb_pack(&lease, &request->answer, &err), &err);
 			return true;
 		case FLUSS_API_DROP_KV_SNAPSHOT_LEASE:
@@ -163,6 +169,10 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 			return true;
 		case FLUSS_API_GET_KV_SNAPSHOT_METADATA:
 			files.log_offset = server.snapshot_gone ? 41 : 40;
+			file.remote_path = (char *) server.file;
+			file.local_file_name = (char *) "000001.sst";
+			files.n_snapshot_files = server.file != NULL;
+			files.snapshot_files = list;
 			assert_fluss_ok(fluss_pb_pack(&files, &request->answer, &err), &err);
 			return true;
 		default:
@@ -371,6 +381,18 @@ test_program_is_missing(void **unused)
 	assert_int_equal(fake.nrequests, 0);
 }
 
+/* With a program that ends at once. */
+static void
+by_snapshot(void)
+{
+	options.mode = FLUSS_KVSCAN_SNAPSHOT;
+	options.snapshot = (fluss_snapshot_options) {
+		.folder = "/tmp/fluss_kvscan_test", .program = "/bin/true",
+		.fetch_max_bytes = 1 << 20, .fetch_max_bytes_for_bucket = 1 << 20,
+		.fetch_inflight = 1
+	};
+}
+
 /* The lease goes, whatever happens after it was taken. */
 static void
 test_leases(void **unused)
@@ -378,13 +400,8 @@ test_leases(void **unused)
 	fluss_error err;
 	int			rows;
 
-	options.mode = FLUSS_KVSCAN_SNAPSHOT;
-	options.snapshot = (fluss_snapshot_options) {
-		.folder = "/tmp/fluss_kvscan_test", .program = "/bin/true",
-		.fetch_max_bytes = 1 << 20, .fetch_max_bytes_for_bucket = 1 << 20,
-		.fetch_inflight = 1
-	};
-	/* the log ends before the snapshot does; the program ends at once */
+	by_snapshot();
+	/* the log ends before the snapshot does */
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
 	assert_non_null(strstr(err.message, "ended unexpectedly"));
 	assert_int_equal(server.acquired, 1);
@@ -404,6 +421,26 @@ test_leases(void **unused)
 	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
 }
 
+/* A copy that takes long keeps its lease, which is one and goes with it. */
+static void
+test_lease_is_renewed(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	by_snapshot();
+	server.file = "zeros:6000000";
+	fake_remote.read_ms = 100000;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
+	assert_int_equal(fake_remote.nreads, 6);
+	assert_int_equal(server.acquired, 3);
+	assert_int_equal(server.leases, 0);
+	fake_remote.missing = 1;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_DATA_LOST);
+	assert_int_equal(server.leases, 0);
+	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+}
+
 int
 main(void)
 {
@@ -414,7 +451,8 @@ main(void)
 		cmocka_unit_test_setup(test_limit_scans_give_way, set_up),
 		cmocka_unit_test_setup(test_server_scan_unwinds, set_up),
 		cmocka_unit_test_setup(test_program_is_missing, set_up),
-		cmocka_unit_test_setup(test_leases, set_up)
+		cmocka_unit_test_setup(test_leases, set_up),
+		cmocka_unit_test_setup(test_lease_is_renewed, set_up)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
