@@ -131,6 +131,26 @@ CREATE TABLE heap.no_days (day text, id int, v int);
 CREATE FOREIGN TABLE remote.no_days (day text, id int, v int) SERVER differential;
 SELECT fluss_create_table('remote.no_days', primary_key => '{day,id}', bucket_count => 2, partitioned_by => '{day}');
 
+-- event times that decide where a scan starts; arrays and JSON
+CREATE TABLE heap.ticks (id int, at timestamptz, plain timestamp, tags text[], nums int[], props jsonb);
+CREATE FOREIGN TABLE remote.ticks (id int, at timestamptz(6) OPTIONS (event_time 'true', max_clock_skew '1s'), plain timestamp(6) OPTIONS (event_time 'true', max_clock_skew '1s'),
+  tags text[], nums int[], props jsonb OPTIONS (fluss_type 'MAP<STRING, INT>')) SERVER differential;
+SELECT fluss_create_table('remote.ticks', bucket_count => 2);
+
+-- partitions of local tables, some of them foreign
+CREATE TABLE heap.shard1 (shard int, id int, sensor_id int, v float8);
+INSERT INTO heap.shard1 SELECT 1, g, g % 20, CASE WHEN g % 9 > 0 THEN g * 0.5 END FROM generate_series(1, 90) g;
+CREATE FOREIGN TABLE remote.shard1 (shard int, id int, sensor_id int, v float8) SERVER differential;
+SELECT fluss_create_table('remote.shard1', bucket_count => 1);
+CREATE TABLE heap.dim1 (shard int, sensor_id int, name text);
+INSERT INTO heap.dim1 SELECT 1, g, 'one' || g FROM generate_series(1, 15) g;
+CREATE FOREIGN TABLE remote.dim1 (shard int, sensor_id int, name text) SERVER differential;
+SELECT fluss_create_table('remote.dim1', primary_key => '{shard,sensor_id}', bucket_count => 2);
+CREATE TABLE heap.dim2 (shard int, sensor_id int, name text);
+INSERT INTO heap.dim2 SELECT 2, g, 'two' || g FROM generate_series(8, 25) g;
+CREATE FOREIGN TABLE remote.dim2 (shard int, sensor_id int, name text) SERVER differential;
+SELECT fluss_create_table('remote.dim2', primary_key => '{shard,sensor_id}', bucket_count => 1);
+
 -- the rows, in several batches, with a pause so that commit timestamps differ
 DO $$
 BEGIN
@@ -138,6 +158,11 @@ BEGIN
     INSERT INTO remote.readings SELECT id, sensor_id, bo, i1, i2, i8, f4, f8, de, tx, ch, bi, da, ti, ts, tz FROM heap.readings WHERE id BETWEEN i * 60 + 1 AND i * 60 + 60 ORDER BY id;
     INSERT INTO remote.events SELECT * FROM heap.events WHERE id BETWEEN i * 40 + 1 AND i * 40 + 40 ORDER BY id;
     INSERT INTO remote.visits SELECT * FROM heap.visits WHERE id BETWEEN i * 36 + 1 AND i * 36 + 36 ORDER BY id;
+    INSERT INTO heap.ticks SELECT g, clock_timestamp() - g % 5 * interval '1 ms', (clock_timestamp() AT TIME ZONE 'UTC') - g % 7 * interval '1 ms',
+      CASE WHEN g % 4 > 0 THEN ARRAY['t' || g % 3, NULL, ''] END, CASE WHEN g % 5 > 0 THEN ARRAY[g % 4, g % 3] ELSE '{}' END, CASE WHEN g % 3 > 0 THEN jsonb_build_object('k', g % 4, 'id', g) END
+      FROM generate_series(i * 20 + 1, i * 20 + 20) g;
+    INSERT INTO remote.ticks SELECT * FROM heap.ticks WHERE id > i * 20 ORDER BY id;
+    INSERT INTO remote.shard1 SELECT * FROM heap.shard1 WHERE id BETWEEN i * 18 + 1 AND i * 18 + 18 ORDER BY id;
     PERFORM pg_sleep(0.05);
   END LOOP;
 END $$;
@@ -158,15 +183,17 @@ INSERT INTO remote.names SELECT * FROM heap.names;
 INSERT INTO remote.words SELECT * FROM heap.words;
 INSERT INTO remote.stock SELECT * FROM heap.stock;
 INSERT INTO remote.ledger SELECT * FROM heap.ledger;
+INSERT INTO remote.dim1 SELECT * FROM heap.dim1;
+INSERT INTO remote.dim2 SELECT * FROM heap.dim2;
 
 -- the places where the records lie become columns of the copies
 DO $$
 DECLARE t text; key text; n bigint;
 BEGIN
-  FOREACH t IN ARRAY '{readings,events,visits,changes,no_log}'::text[] LOOP
+  FOREACH t IN ARRAY '{readings,events,visits,changes,ticks,shard1,no_log}'::text[] LOOP
     EXECUTE format('ALTER FOREIGN TABLE remote.%I ADD _bucket int OPTIONS (metadata ''bucket''), ADD _log_offset bigint OPTIONS (metadata ''log_offset''), ADD _commit_timestamp timestamptz OPTIONS (metadata ''commit_timestamp'')', t);
     IF t IN ('events', 'visits') THEN
-      EXECUTE format('ALTER FOREIGN TABLE remote.%I ADD _partition text OPTIONS (metadata ''partition'')', t);
+      EXECUTE format('ALTER FOREIGN TABLE remote.%I ADD _partition text OPTIONS (metadata ''partition''), ADD _partition_id bigint OPTIONS (metadata ''partition_id'')', t);
     END IF;
     EXECUTE format('CREATE TABLE copy AS SELECT * FROM remote.%I', t);
     EXECUTE format('SELECT count(*) FROM (
@@ -182,6 +209,31 @@ INSERT INTO pos SELECT NULL, _bucket, max(_log_offset) / 2, NULL, NULL FROM heap
 INSERT INTO pos SELECT _partition, _bucket, max(_log_offset) - 2, min(day), NULL FROM heap.events GROUP BY 1, 2;
 INSERT INTO pos SELECT _partition, _bucket, max(_log_offset) - 3, min(day)::text, min(region) FROM heap.visits GROUP BY 1, 2;
 INSERT INTO pos VALUES ('none', 0, 3, 'd9', 9), (NULL, NULL, NULL, NULL, NULL), ('d1', 7, 0, 'd1', 1);
+
+-- the same tables by other columns: wider types, another order, other names, a column that was dropped
+CREATE FOREIGN TABLE remote.wide (gone int, _log_offset bigint OPTIONS (metadata 'log_offset'), i8 numeric, i2 int, i1 bigint, nr bigint OPTIONS (column_name 'id'), sensor_id bigint, tx varchar,
+  _bucket int OPTIONS (metadata 'bucket'), de numeric, ch text) SERVER differential OPTIONS (table_name 'readings');
+ALTER FOREIGN TABLE remote.wide DROP gone;
+CREATE TABLE heap.wide AS SELECT _log_offset, i8::numeric, i2::int, i1::bigint, id::bigint AS nr, sensor_id::bigint, tx::varchar, _bucket, de::numeric, ch::text FROM heap.readings;
+CREATE FOREIGN TABLE remote.wide_info (name varchar, sensor_id bigint, gone int, w float8, state bigint) SERVER differential OPTIONS (table_name 'info');
+ALTER FOREIGN TABLE remote.wide_info DROP gone;
+CREATE TABLE heap.wide_info AS SELECT name::varchar, sensor_id::bigint, w, state::bigint FROM heap.info;
+CREATE FOREIGN TABLE remote.wide_facts (v bigint, k4 numeric, k3 numeric, k2 date, k1 varchar) SERVER differential OPTIONS (table_name 'facts');
+CREATE TABLE heap.wide_facts AS SELECT v::bigint, k4::numeric, k3::numeric, k2, k1::varchar FROM heap.facts;
+
+DO $$
+DECLARE s text;
+BEGIN
+  FOREACH s IN ARRAY '{remote,heap}'::text[] LOOP
+    EXECUTE format('CREATE TABLE %1$s.shards (shard int, id int, sensor_id int, v float8, _bucket int, _log_offset bigint, _commit_timestamp timestamptz) PARTITION BY LIST (shard)', s);
+    EXECUTE format('ALTER TABLE %1$s.shards ATTACH PARTITION %1$s.shard1 FOR VALUES IN (1)', s);
+    EXECUTE format('CREATE TABLE %1$s.shard2 PARTITION OF %1$s.shards FOR VALUES IN (2)', s);
+    EXECUTE format('INSERT INTO %1$s.shards SELECT 2, g, g %% 27, g * 0.25, g %% 2, g / 2, ''2026-01-01''::timestamptz FROM generate_series(1, 60) g', s);
+    EXECUTE format('CREATE TABLE %1$s.dim (shard int, sensor_id int, name text) PARTITION BY LIST (shard)', s);
+    EXECUTE format('ALTER TABLE %1$s.dim ATTACH PARTITION %1$s.dim1 FOR VALUES IN (1)', s);
+    EXECUTE format('ALTER TABLE %1$s.dim ATTACH PARTITION %1$s.dim2 FOR VALUES IN (2)', s);
+  END LOOP;
+END $$;
 
 -- views and functions that find their tables by the search path
 SET check_function_bodies = off;
@@ -229,4 +281,5 @@ BEGIN
   END LOOP;
 END $$;
 CREATE FUNCTION commit_of(int) RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT _commit_timestamp FROM heap.readings WHERE id = $1';
-ANALYZE loc, pos;
+CREATE FUNCTION tick(int) RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM heap.ticks WHERE id = $1';
+ANALYZE loc, pos, heap.shard2, remote.shard2;

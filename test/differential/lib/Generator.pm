@@ -40,6 +40,8 @@ my %LITERALS = (
 	key => [qw(-2 0 1 2 3 3 4 5 12 24 99 NULL 3::bigint 4::smallint 5000000000 2.0 2.5)],
 	word => [ map({ "'$_'" } 'w2', 'w4', 'Word number 3', 'W2', ''), 'NULL', "'w6'::varchar" ],
 	type => [ map({ "'$_'" } qw(insert delete update_before update_after none)), 'NULL' ],
+	event => [ map({ "tick($_)" } 1, 20, 21, 50, 77, 100), "now() + '1 day'", "'-infinity'::timestamptz", 'NULL' ],
+	plain => [ map({ "tick($_) AT TIME ZONE 'UTC'" } 1, 20, 21, 50, 77, 100), "'infinity'::timestamp", 'NULL' ],
 	part => [ map({ "'$_'" } 'd1', 'd2', 'd3', '1$2026-08-01', '2$2026-08-02', '3$2026-08-04', 'none'), 'NULL' ],
 );
 
@@ -48,7 +50,7 @@ my %TYPE = (
 	bool => ['bool'], int => [qw(int bigint smallint numeric)], place => [qw(bigint int numeric)], bucket => [qw(int smallint bigint)], small => [qw(smallint int bigint)],
 	big => ['bigint'], float => [qw(float8 real)], dec => ['numeric'], text => [qw(text varchar)], char => ['text'], bytes => ['bytea'], date => ['date'], time => ['time'],
 	stamp => ['timestamp'], stampz => ['timestamptz'], commit => ['timestamptz'], day => [qw(text varchar)], when => ['date'], region => [qw(int bigint)], key => [qw(int bigint smallint numeric)],
-	word => [qw(text varchar)], type => ['text'], part => ['text'],
+	word => [qw(text varchar)], type => ['text'], part => ['text'], event => ['timestamptz'], plain => ['timestamp'],
 );
 
 my @PLACES = (_bucket => 'bucket', _log_offset => 'place', _commit_timestamp => 'commit');
@@ -58,6 +60,11 @@ my %TABLES = (
 	events => { kind => 'log', id => 'id', columns => { day => 'day', id => 'int', sensor_id => 'key', v => 'float', _partition => 'part', @PLACES } },
 	visits => { kind => 'log', id => 'id', columns => { region => 'region', day => 'when', id => 'int', v => 'key', _partition => 'part', @PLACES } },
 	changes => { kind => 'log', columns => { _change_type => 'type', id => 'key', balance => 'int', @PLACES } },
+	wide => { kind => 'log', id => 'nr', columns => { nr => 'int', sensor_id => 'key', i1 => 'small', i2 => 'small', i8 => 'big', de => 'dec', tx => 'text', ch => 'char', _bucket => 'bucket', _log_offset => 'place' } },
+	ticks => { kind => 'log', id => 'id', columns => { id => 'int', at => 'event', plain => 'plain', @PLACES } },
+	shards => { kind => 'log', id => 'id', columns => { shard => 'region', id => 'int', sensor_id => 'key', v => 'float', _bucket => 'bucket', _log_offset => 'place' } },
+	wide_info => { kind => 'keyed', key => ['sensor_id'], columns => { sensor_id => 'key', name => 'text', state => 'bucket', w => 'float' } },
+	dim => { kind => 'keyed', key => [qw(shard sensor_id)], columns => { shard => 'region', sensor_id => 'key', name => 'text' } },
 	info => { kind => 'keyed', key => ['sensor_id'], columns => { sensor_id => 'key', name => 'text', site => 'text', state => 'bucket', w => 'float' } },
 	info2 => { kind => 'keyed', key => ['sensor_id'], columns => { sensor_id => 'key', name => 'text', state => 'bucket' } },
 	hist => { kind => 'keyed', key => [qw(sensor_id day kind)], columns => { sensor_id => 'key', day => 'day', kind => 'bucket', v => 'int', note => 'text' } },
@@ -181,9 +188,10 @@ sub single {
 # A total order, so that LIMIT has one answer.
 sub ordered {
 	my $table = pick(@LOGS, 'readings', 'readings');
-	my @place = ($TABLES{$table}{columns}{_partition} ? ('_partition') : (), '_bucket', '_log_offset');
+	my $columns = $TABLES{$table}{columns};
+	my @place = ((grep { $columns->{$_} } qw(_partition shard)), '_bucket', '_log_offset');
 	my $direction = pick('', ' DESC');
-	my @order = pick([@place], ['_log_offset', grep { $_ ne '_log_offset' } @place], ['_commit_timestamp', @place]);
+	my @order = pick([@place], ['_log_offset', grep { $_ ne '_log_offset' } @place], $columns->{_commit_timestamp} ? ['_commit_timestamp', @place] : [@place]);
 	my $order = join ', ', map { "t.$_" . (chance(85) ? $direction : pick('', ' DESC')) } @{ $order[0] };
 	my $where = chance(75) ? ' WHERE ' . condition($table, 't', 1) : chance(60) ? ' WHERE t._bucket = ' . below(3) : '';
 	return 'SELECT ' . join(', ', map { "t.$_" } @place) . ', ' . output($table, 't') . " FROM $table t$where ORDER BY $order LIMIT " . pick(1, 2, 5, 10, 30, 100, 'NULL') . (chance(40) ? ' OFFSET ' . below(20) : '');
@@ -205,12 +213,14 @@ sub match {
 sub join_condition {
 	my ($outer, $o, $inner, $i) = @_;
 	my $t = $TABLES{$inner};
-	my @on = map { "$i.$_ = " . match($outer, $o, $t->{columns}{$_}) } @{ $t->{key} };
+	my @on = map {
+		my ($column, $match) = ("$i.$_", match($outer, $o, $t->{columns}{$_}));
+		chance(20) ? "$match = $column" : "$column = $match"
+	} @{ $t->{key} };
 	# fewer columns than the key has, or more
 	pop @on while @on > 1 && chance(25);
 	push @on, condition($inner, $i, 0) if chance(25);
 	push @on, condition($outer, $o, 0) if chance(15);
-	@on = map { /^(\S+) = (?!ANY)(.*)/ && chance(20) ? "$2 = $1" : $_ } @on;
 	return join ' AND ', @on;
 }
 
@@ -274,7 +284,7 @@ sub wrapped {
 	my ($sql) = @_;
 	my $how = below(6);
 	return "WITH w AS MATERIALIZED ($sql) SELECT (SELECT count(*) FROM w) AS n, w.* FROM w" if $how == 0 && $sql !~ /\.\*|,/;
-	return "SELECT count(*) FROM (SELECT row($1) $2) x" if $how == 1 && $sql =~ /^SELECT ([\w., ]+) (FROM .*)/s;
+	return "SELECT count(*) FROM (SELECT row($1) $2) x" if $how == 1 && $sql =~ /^SELECT (?!DISTINCT)([\w., ]+) (FROM .*)/s;
 	return $sql;
 }
 

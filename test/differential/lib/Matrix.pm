@@ -31,6 +31,7 @@ sub settings {
 	push @settings,
 		{ name => 'merge joins only', set => [ off('enable_hashjoin', 'enable_nestloop') ] },
 		{ name => 'nested loops only, no pushdown', set => [ off('enable_hashjoin', 'enable_mergejoin', @PUSHDOWN) ] },
+		{ name => 'partitionwise', set => [ 'SET enable_partitionwise_join = on', 'SET enable_partitionwise_aggregate = on', 'SET enable_hashjoin = off' ] },
 		{ name => 'hash joins only', set => [ off('enable_nestloop', 'enable_mergejoin') ] },
 		{ name => 'no sort, no hash aggregate', set => [ off('enable_sort', 'enable_hashagg') ] },
 		{ name => 'lookup joins forced', set => [ off('enable_hashjoin', 'enable_mergejoin', 'enable_nestloop') ] },
@@ -59,7 +60,7 @@ sub whole_reads {
 # Read forward to the end, back to the beginning and forward again in pieces.
 sub as_cursor {
 	my ($sql) = @_;
-	return "BEGIN; DECLARE c SCROLL CURSOR FOR $sql\n; MOVE FORWARD ALL IN c; MOVE BACKWARD ALL IN c; MOVE FORWARD 3 IN c; MOVE BACKWARD ALL IN c; FETCH 7 FROM c; FETCH ALL FROM c; COMMIT";
+	return "BEGIN; DECLARE pieces SCROLL CURSOR FOR $sql\n; MOVE FORWARD ALL IN pieces; MOVE BACKWARD ALL IN pieces; MOVE FORWARD 3 IN pieces; MOVE BACKWARD ALL IN pieces; FETCH 7 FROM pieces; FETCH ALL FROM pieces; COMMIT";
 }
 
 1;

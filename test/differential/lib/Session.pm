@@ -32,7 +32,7 @@ sub run {
 	my ($self, $sql) = @_;
 	my $end = '@@end' . ++$COUNT;
 	local $SIG{PIPE} = 'IGNORE';
-	print { $self->{to} } "$sql\n;\n\\echo $end :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo $end\n";
+	print { $self->{to} } "$sql\n;\n\\r\n\\echo $end :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo $end\n";
 	my ($rows, $state, $message) = ([], undef, '');
 	my $from = $self->{from};
 	while (my $line = <$from>) {
