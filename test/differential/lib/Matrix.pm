@@ -34,6 +34,7 @@ sub settings {
 		{ name => 'partitionwise', set => [ 'SET enable_partitionwise_join = on', 'SET enable_partitionwise_aggregate = on', 'SET enable_hashjoin = off' ] },
 		{ name => 'hash joins only', set => [ off('enable_nestloop', 'enable_mergejoin') ] },
 		{ name => 'no sort, no hash aggregate', set => [ off('enable_sort', 'enable_hashagg') ] },
+		{ name => 'merge joins of ordered scans', set => [ off('enable_sort', 'enable_hashjoin', 'enable_nestloop') ] },
 		{ name => 'lookup joins forced', set => [ off('enable_hashjoin', 'enable_mergejoin', 'enable_nestloop') ] },
 		{ name => 'forced parallel, no pushdown, generic', set => [ @parallel, off(@PUSHDOWN), $generic ] },
 		{ name => 'forced parallel, nested loops', set => [ @parallel, off('enable_hashjoin', 'enable_mergejoin', 'enable_material') ] },
