@@ -169,7 +169,8 @@ typedef struct fluss_position
 /*
  * Waits until some bucket has a record at or past its position, without
  * asking again and again: the servers answer when there is one.  *ready is
- * false when timeout_ms has passed.  narrow_column is what a log that is
+ * false when timeout_ms has passed, or earlier when a partition is gone: then
+ * the positions are out of date.  narrow_column is what a log that is
  * stored by column is asked for.  A position past the end of a bucket waits
  * for what comes after it; FLUSS_TABLE_CHANGED when the table is not the same
  * any more.

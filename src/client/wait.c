@@ -406,6 +406,11 @@ fluss_wait_for_records(fluss_client *client, fluss_table *table,
 	else if (status == FLUSS_OK)
 		status = fluss_cluster_sleep(client, timeout_ms, err);
 	drop_requests(&w);
+	if (status != FLUSS_OK && fluss_error_is_dropped_partition(err))
+	{
+		fluss_error_init(err);
+		status = fluss_cluster_sleep(client, PAUSE_MS, err);
+	}
 	fluss_table_release(table);
 	fluss_arena_free(&w.arena);
 	return status;
