@@ -66,11 +66,21 @@ copy_buckets(const fluss_bucket_info *buckets, int n)
 	return copy;
 }
 
+/* The partition of the group has been dropped, else it is raised. */
+static void
+check_dropped(const fluss_error *err, const char *relname)
+{
+	if (err->status != FLUSS_SERVER_ERROR ||
+		err->server_code != FLUSS_CODE_PARTITION_NOT_EXISTS)
+		FlussRaise(err, relname);
+}
+
 /*
  * The ends at which the scans of this statement stop: those that are pinned
  * already, and the high watermark of now, pinned for them, for the others.
+ * False: the partition is gone.
  */
-static void
+static bool
 pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 {
 	fluss_ends *ends = FlussPinnedEnds(target->conn->serverid,
@@ -86,13 +96,16 @@ pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 						  &group->latest[known]))
 		known++;
 	if (known == group->n)
-		return;
+		return true;
 
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_list_offsets(target->conn->client, table,
-								  FLUSS_OFFSET_LATEST, 0, partition,
-								  group->buckets, group->n, false,
-								  group->latest, &err), err, relname);
+	if (fluss_list_offsets(target->conn->client, table, FLUSS_OFFSET_LATEST, 0,
+						   partition, group->buckets, group->n, false,
+						   group->latest, &err) != FLUSS_OK)
+	{
+		check_dropped(&err, relname);
+		return false;
+	}
 	for (int i = 0; i < group->n; i++)
 	{
 		if (group->latest[i] != FLUSS_OFFSET_UNKNOWN)
@@ -101,9 +114,11 @@ pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 		(void) fluss_ends_get(ends, partition, group->buckets[i],
 							  &group->latest[i]);
 	}
+	return true;
 }
 
-static void
+/* False: the partition has been dropped meanwhile. */
+static bool
 ask_group(FlussTarget *target, fluss_table *table, BucketGroup *group)
 {
 	const char *relname = target->rel != NULL ? target->rel->name : NULL;
@@ -121,18 +136,23 @@ ask_group(FlussTarget *target, fluss_table *table, BucketGroup *group)
 	}
 
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_list_offsets(target->conn->client, table,
-								  FLUSS_OFFSET_EARLIEST, 0,
-								  group->info->partition_id, group->buckets,
-								  group->n, false, group->earliest, &err),
-			   err, relname);
-	pinned_ends(target, table, group);
+	if (fluss_list_offsets(target->conn->client, table, FLUSS_OFFSET_EARLIEST,
+						   0, group->info->partition_id, group->buckets,
+						   group->n, false, group->earliest, &err) != FLUSS_OK)
+	{
+		check_dropped(&err, relname);
+		return false;
+	}
+	if (!pinned_ends(target, table, group))
+		return false;
 	/* servers differ in what they count */
 	status = fluss_table_row_counts(target->conn->client, table,
 									group->info->partition_id, group->buckets,
 									group->n, group->rows, &err);
-	if (status != FLUSS_OK && status != FLUSS_UNSUPPORTED)
-		FlussRaise(&err, relname);
+	if (status == FLUSS_OK || status == FLUSS_UNSUPPORTED)
+		return true;
+	check_dropped(&err, relname);
+	return false;
 }
 
 static Datum
@@ -219,7 +239,8 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 		/* one that was made after this statement looked is not in it */
 		if (partitions != NULL && group.partition == NULL)
 			continue;
-		ask_group(target, *table, &group);
+		if (!ask_group(target, *table, &group))
+			continue;
 		for (int i = 0; i < group.n; i++)
 			put_bucket(rsinfo, *table, &group, i);
 	}

@@ -295,6 +295,17 @@ sleep 0.3;
 $session->value(q(SELECT fluss_create_partition('written', '{"part": "short"}'); SELECT fluss_drop_partition('written', '{"part": "p0"}')));
 is($waiter->finish->{out} . $session->value('SELECT consume_readings()'), 'f0',
 	'a partition that is dropped ends neither a wait nor a job');
+$waiter->send(q(DO $$ BEGIN FOR i IN 1..5 LOOP
+	PERFORM fluss_create_partition('written', jsonb_build_object('part', 's' || i));
+	PERFORM pg_sleep(0.2);
+	PERFORM fluss_drop_partition('written', jsonb_build_object('part', 's' || i));
+	END LOOP; END $$));
+my $failures = '';
+until ($waiter->ready(0))
+{
+	$failures .= $session->run("SELECT count(*) FROM fluss_buckets('sensor_readings')")->{err};
+}
+is($waiter->finish->{err} . $failures, '', 'nor the list of buckets');
 $waiter->value('SET fluss_fdw.log_requests = on; SET client_min_messages = log');
 my $nothing = $waiter->run(sprintf $wait, '3 s');
 my $requests = () = $nothing->{err} =~ /LOG: .* to \S+: sent \d+/g;
