@@ -90,7 +90,9 @@ SELECT c, differs(c) FROM unnest(ARRAY[
   '(p = ''d1$1'' AND b = 0 AND o >= 3) OR (p = ''d1$1'' AND b = 1 AND o >= 5) OR (p = ''d2$3'' AND o < 2) OR p = ''none''',
   '(day = ''d1'' AND o BETWEEN 2 AND 4) OR (day = ''d1'' AND o BETWEEN 3 AND 6) OR o = 4', '(day = ''d3'' AND v > 3100) OR (region = 1 AND o = 0)', 'NOT (day = ''d1'' OR o > 3)', 'day = ''d1'' AND random() >= 0',
   'o = 1 OR day = ''d2'' OR random() < 0', 'at >= (SELECT min(at) FROM local)', 'at > (SELECT max(at) FROM local)', 'at < (SELECT max(at) FROM local WHERE day = ''d1'')', 'day = ''d2'' AND at = (SELECT max(at) FROM local WHERE day = ''d2'')',
-  'b = 0 AND (day = ''d1'' OR at <= (SELECT min(at) FROM local))', 'false', 'true']) c;
+  'b = 0 AND (day = ''d1'' OR at <= (SELECT min(at) FROM local))', 'false', 'true',
+  -- none divides by zero, as the cheaper condition comes first
+  '6 / (region - 2) <> 0 AND region <> 2', 'region <> 2 AND 6 / (region - 2) > 0', '1 / b = 1 AND day = ''d1'' AND b > 0', 'region = 2 OR 6 / (region - 2) > 0 OR o < 3']) c;
 
 -- every type that a partition column can have
 CREATE FUNCTION differs_by_type(type text, vals text[]) RETURNS bigint LANGUAGE plpgsql AS $$

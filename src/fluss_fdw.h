@@ -572,6 +572,7 @@ typedef struct FlussOffsetSet
 extern FlussOffsetSet FlussSetNone(void);
 extern FlussOffsetSet FlussSetAll(void);
 extern FlussOffsetSet FlussSetOf(const FlussInterval *interval, bool open);
+extern bool FlussSetIsAll(const FlussOffsetSet *set);
 extern bool FlussSetIsEmpty(const FlussOffsetSet *set);
 extern FlussOffsetSet FlussSetIntersect(const FlussOffsetSet *a,
 										const FlussOffsetSet *b);

@@ -60,6 +60,16 @@ FlussSetAll(void)
 	return FlussSetOf(&whole, true);
 }
 
+/* Whether it is what FlussSetAll() gives. */
+bool
+FlussSetIsAll(const FlussOffsetSet *set)
+{
+	FlussInterval whole = FLUSS_WHOLE_INTERVAL;
+
+	return set->open.n == 1 &&
+		memcmp(&set->open.items[0], &whole, sizeof(whole)) == 0;
+}
+
 bool
 FlussSetIsEmpty(const FlussOffsetSet *set)
 {

@@ -16,6 +16,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -36,6 +37,7 @@ struct RangeNode
 {
 	NodeKind	kind;
 	List	   *children;		/* AND, OR: of RangeNode */
+	Cost		cost;			/* of its tests */
 
 	/* COMPARE, TIME */
 	const FlussAttribute *attr;
@@ -71,6 +73,15 @@ compile_expr(Expr *expr, PlanState *parent)
 	return ExecInitExpr(expr, parent);
 }
 
+static Cost
+cost_of(Node *test)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, test, NULL);
+	return cost.startup + cost.per_tuple;
+}
+
 static RangeNode *
 compile_leaf(FlussRangeTree *tree, FlussRelation *rel, Index varno,
 			 Node *clause, int allowed, PlanState *parent)
@@ -87,6 +98,7 @@ compile_leaf(FlussRangeTree *tree, FlussRelation *rel, Index varno,
 	if (leaf.kind == FLUSS_LEAF_TEST)
 	{
 		node->kind = NODE_TEST;
+		node->cost = cost_of(clause);
 		node->value = compile_expr((Expr *) clause, parent);
 		tree->has_tests = true;
 		return node;
@@ -113,10 +125,37 @@ compile(FlussRangeTree *tree, FlussRelation *rel, Index varno, Node *clause,
 	node = palloc0(sizeof(*node));
 	node->kind = is_orclause(clause) ? NODE_OR : NODE_AND;
 	foreach(lc, ((BoolExpr *) clause)->args)
-		node->children = lappend(node->children,
-								 compile(tree, rel, varno, lfirst(lc),
-										 allowed, parent));
+	{
+		RangeNode  *child = compile(tree, rel, varno, lfirst(lc), allowed,
+									parent);
+
+		node->cost += child->cost;
+		node->children = lappend(node->children, child);
+	}
 	return node;
+}
+
+/*
+ * Clauses in the order in which the executor would evaluate them, so that a
+ * cheap one keeps another from an error as it would there.
+ */
+static void
+order_clauses(RangeNode *root)
+{
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->children)
+	{
+		RangeNode  *child = lfirst(lc);
+		int			i = list_length(ordered);
+
+		while (i > 0 &&
+			   ((RangeNode *) list_nth(ordered, i - 1))->cost > child->cost)
+			i--;
+		ordered = list_insert_nth(ordered, i, child);
+	}
+	root->children = ordered;
 }
 
 /*
@@ -149,6 +188,7 @@ FlussRangeCompile(FlussRelation *rel, Index varno, List *clauses, int allowed,
 
 	check_clauses(rel, varno, clauses, allowed);
 	tree->root = compile(tree, rel, varno, all, allowed, parent);
+	order_clauses(tree->root);
 	if (tree->has_tests)
 		tree->slot = FlussPlaceSlot(rel);
 	return tree;
@@ -360,14 +400,26 @@ intersection_of(const RangeNode *node, ExprContext *econtext, int bucket)
 	return result;
 }
 
+/* Of several tests, what follows one that is true is not evaluated either. */
 static FlussOffsetSet
 union_of(const RangeNode *node, ExprContext *econtext, int bucket)
 {
-	int			n = list_length(node->children);
-	FlussOffsetSet *sets = palloc((n + 1) * sizeof(*sets));
+	FlussOffsetSet *sets = palloc((list_length(node->children) + 1) *
+								  sizeof(*sets));
+	int			n = 0;
+	bool		all = false;
+	ListCell   *lc;
 
-	for (int i = 0; i < n; i++)
-		sets[i] = set_of(list_nth(node->children, i), econtext, bucket);
+	foreach(lc, node->children)
+	{
+		const RangeNode *child = lfirst(lc);
+
+		if (all && child->kind == NODE_TEST)
+			continue;
+		sets[n] = set_of(child, econtext, bucket);
+		all = all || FlussSetIsAll(&sets[n]);
+		n++;
+	}
 	return FlussSetUnion(sets, n);
 }
 
