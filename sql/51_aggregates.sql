@@ -88,7 +88,14 @@ SELECT count(*) FROM tests WHERE no <= 79 AND pushed(list, rest) <> 1;
 SELECT list, rest, pushed(list, rest) FROM tests WHERE no > 79 ORDER BY no;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM v;
 EXPLAIN (COSTS OFF) SELECT count(*) + 1, sum(f8) AS s, sum(f8), max(d) FROM v AS w WHERE f8 > 30 AND off > 5;
-EXPLAIN (COSTS OFF, FORMAT JSON) SELECT avg(i4) FROM v WHERE i4 BETWEEN 1 AND 10;
+CREATE FUNCTION explained(query text, OUT key text, OUT value json) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (COSTS OFF, FORMAT JSON) ' || query INTO plan;
+  RETURN QUERY SELECT * FROM json_each(plan -> 0 -> 'Plan') x WHERE x.key ~ 'Fluss|Filter|Relations|Node Type';
+END $$;
+SELECT * FROM explained('SELECT avg(i4) FROM v WHERE i4 BETWEEN 1 AND 10');
+DROP FUNCTION explained;
 EXPLAIN (COSTS OFF) SELECT min(off), max(off) FROM v;
 
 -- floating point, and its errors

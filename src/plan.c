@@ -581,7 +581,8 @@ FlussColumnsFirst(PlannerInfo *root, List *clauses, Index varno)
 		OpExpr	   *clause = lfirst(lc);
 
 		if (IsA(clause, OpExpr) && list_length(clause->args) == 2 &&
-			!bms_is_member(varno, pull_varnos(root, linitial(clause->args))))
+			!bms_is_member(varno, pull_varnos(root, linitial(clause->args))) &&
+			OidIsValid(get_commutator(clause->opno)))
 		{
 			clause = copyObject(clause);
 			CommuteOpExpr(clause);
@@ -632,6 +633,8 @@ FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 		else
 			out->local = lappend(out->local, clause);
 	}
+	out->exact = FlussColumnsFirst(root, out->exact, varno);
+	out->hints = FlussColumnsFirst(root, out->hints, varno);
 	out->vector = FlussColumnsFirst(root, out->vector, varno);
 }
 
