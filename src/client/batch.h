@@ -26,7 +26,8 @@ typedef struct fluss_log_batch
 
 /*
  * Looks at the batch at data.  *complete is false, and FLUSS_OK returned, when
- * size does not hold all of it (a raw fetch ends in a torn batch).  Checks
+ * size does not hold all of it (a raw fetch ends in a torn batch); total_size
+ * is 0 then when size does not even hold the length.  Checks
  * every length and, when asked, the CRC; a projected batch has a stale one.
  * On failure base_offset and next_offset are set as far as they could be told,
  * else -1.

@@ -62,6 +62,8 @@ typedef struct fetch_bucket
 	bool		out_of_range;	/* error 19: ask what the bucket holds */
 	bool		broken;			/* a header is not valid: reading will tell */
 	int			stalls;			/* answers without progress, in a row */
+	int64_t		least_bytes;	/* of its next batch, which an answer cut off; 0:
+								 * none did */
 	fetch_segments *segments;	/* NULL: the server is asked */
 	int			missing;		/* segments that were not there, in a row */
 	int64_t		served;			/* when it last got records, by scan->clock */
@@ -90,6 +92,7 @@ typedef struct fetch_part
 	fluss_bytes records;
 	size_t		position;		/* of the next batch */
 	size_t		end;			/* of the last whole batch */
+	int64_t		first_size;		/* of a first batch that is not whole; 0: unknown */
 } fetch_part;
 
 typedef struct fetch_answer fetch_answer;

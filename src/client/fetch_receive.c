@@ -12,6 +12,8 @@
 
 /* Answers without progress, in a row, that mean there will be none. */
 #define MAX_STALLS		2
+/* Asked for a batch whose length is not known. */
+#define LEAST_BYTES		((int64_t) 64 * 1024)
 #define MAX_PATIENCE	64
 
 /* ---- losses */
@@ -242,7 +244,11 @@ walk_batches(fluss_scan *scan, fetch_part *part, bool *narrow,
 			break;
 		}
 		if (!complete)
+		{
+			if (part->end == 0)
+				part->first_size = (int64_t) batch.total_size;
 			break;
+		}
 		if (batch.base_offset > next)
 		{
 			*gap_end = batch.base_offset;
@@ -316,6 +322,26 @@ fail_stalled(const fluss_scan *scan, const fetch_bucket *bucket,
 }
 
 /*
+ * An answer ended within its first batch.  Servers give that batch whole,
+ * whatever the limit says; should one not, it is asked for with a limit that
+ * holds it.  False when the limit did hold it.
+ */
+static bool
+ask_for_more(fetch_bucket *bucket, const fetch_part *part)
+{
+	int64_t		least = part->first_size;
+
+	if (part->records.size == 0)
+		return false;
+	if (least == 0)
+		least = LEAST_BYTES;
+	if (least <= bucket->least_bytes)
+		return false;
+	bucket->least_bytes = least;
+	return true;
+}
+
+/*
  * No record came.  That says nothing when another bucket took the room of the
  * answer, which the server fills in an order of its own; else there is none below the high watermark, or none to be had.
  */
@@ -327,7 +353,8 @@ note_stall(fluss_scan *scan, fetch_bucket *bucket, const fetch_part *part,
 
 	if (high_watermark > bucket->fetch_offset)
 	{
-		if (had_room && ++bucket->stalls >= MAX_STALLS)
+		if (had_room && !ask_for_more(bucket, part) &&
+			++bucket->stalls >= MAX_STALLS)
 			return fail_stalled(scan, bucket, part, err);
 		return FLUSS_OK;
 	}
@@ -383,6 +410,7 @@ accept_records(fluss_scan *scan, fetch_answer *answer, fetch_part *part,
 		bucket->fetch_offset = next;
 		bucket->progressed = true;
 		bucket->stalls = 0;
+		bucket->least_bytes = 0;
 		bucket->served = ++scan->clock;
 		fluss_retry_clear(&bucket->retry);
 		fluss_fetch_move_on(scan, bucket, FLUSS_OFFSET_UNKNOWN);

@@ -254,8 +254,8 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 			bucket->fetch_range == bucket->nranges)
 			continue;
 		budget = fluss_fetch_budget(bucket, &scan->sizes, bucket_bytes, &solo);
-		budget = at_least(budget, MIN_BYTES);
-		solo = solo && scan->limit_budget == 0;
+		budget = at_least(budget, at_least(bucket->least_bytes, MIN_BYTES));
+		solo = bucket->least_bytes > 0 || (solo && scan->limit_budget == 0);
 		if (i > 0 && solo)
 			continue;
 		if (i > 0)
@@ -279,7 +279,8 @@ choose_buckets(fluss_scan *scan, fetch_bucket **order, int norder,
 	}
 	if (total < *max_bytes)
 		*max_bytes = total;
-	*max_bytes = at_least(*max_bytes, MIN_BYTES);
+	*max_bytes = at_least(*max_bytes,
+						  at_least(order[0]->least_bytes, MIN_BYTES));
 	return FLUSS_OK;
 }
 

@@ -195,10 +195,10 @@ fluss_log_batch_open(const uint8_t *data, size_t size, bool check_crc,
 	if (length < HEADER_SIZE - LENGTH_END)
 		return malformed(err, "It is shorter than its header.");
 	total = (size_t) length + LENGTH_END;
+	batch->total_size = total;
 	if (size < total)
 		return FLUSS_OK;
 	*complete = true;
-	batch->total_size = total;
 	batch->commit_timestamp_ms =
 		(int64_t) fluss_load_u64le(data + TIMESTAMP_AT);
 	status = find_parts(data, total, &crc_at, &records_at, err);

@@ -115,6 +115,8 @@ static struct
 
 	/* a fetch is answered from its last bucket to its first */
 	bool		backwards;
+	/* a fetch may end within its first batch */
+	bool		cuts_first_batch;
 
 	/* what was seen */
 	int			nrequests;
@@ -336,7 +338,7 @@ fake_fetch_records(const fake_bucket *bucket, int64_t offset,
 		fake_write_batch(batch, fields, nfields, out);
 		if ((int64_t) (out->size - start) <= max_bytes)
 			continue;
-		if (before == start && first)
+		if (before == start && first && !fake.cuts_first_batch)
 			return 0;
 		/* raw answers are cut at the limit, projected ones at a batch */
 		out->size = fields == NULL ? start + (size_t) max_bytes : before;

@@ -146,6 +146,22 @@ test_empty_batches_alone(void **unused)
 	assert_rows(scan_bucket(5, ALL), 7, 12);
 }
 
+/* A first batch that was cut off is asked for again, with room for it. */
+static void
+test_first_batch_cut_off(void **unused)
+{
+	fake.cuts_first_batch = true;
+	fake_append(0, 5, 2);
+	fake_append(0, 2000, 2);
+	fake_append(0, 5, 2);
+	assert_rows(scan_bucket(0, ALL), 0, 2010);
+	options.fetch_max_bytes = 1;
+	options.fetch_max_bytes_for_bucket = 1;
+	assert_rows(scan_bucket(0, ALL), 0, 2010);
+	options.row_limit = 1;
+	assert_rows(scan_bucket(6, ALL), 6, 2010);
+}
+
 static void
 test_small_range_is_one_request(void **unused)
 {
@@ -911,6 +927,7 @@ main(void)
 		cmocka_unit_test_setup(test_every_range, set_up),
 		cmocka_unit_test_setup(test_empty_batches, set_up),
 		cmocka_unit_test_setup(test_empty_batches_alone, set_up),
+		cmocka_unit_test_setup(test_first_batch_cut_off, set_up),
 		cmocka_unit_test_setup(test_small_range_is_one_request, set_up),
 		cmocka_unit_test_setup(test_no_overfetch, set_up),
 		cmocka_unit_test_setup(test_many_ranges, set_up),
