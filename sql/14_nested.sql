@@ -74,6 +74,14 @@ CREATE FOREIGN TABLE other_shapes (id integer, t1 bigint[], t4 bigint[], st varc
 CREATE FOREIGN TABLE json_shapes (id integer, t1 jsonb, t4 json, st jsonb, de jsonb, b2 jsonb, p9 json, c3 jsonb) SERVER nested_server OPTIONS (table_name 'shapes');
 SELECT id, t1, t4, c3 FROM other_shapes;
 CALL try('SELECT st FROM other_shapes');
+-- CONTEXT names the key, also when it is not read, or the offset
+INSERT INTO log_arrays (id, vc) VALUES (7, '{x}');
+CREATE FOREIGN TABLE other_arrays (id integer, vc varchar(2)[]) SERVER nested_server OPTIONS (table_name 'log_arrays');
+\set VERBOSITY default
+SELECT st FROM other_shapes WHERE id = 1;
+SELECT id, st FROM other_shapes;
+SELECT vc FROM other_arrays;
+\set VERBOSITY terse
 CALL try('SELECT de FROM other_shapes');
 CALL try('SELECT p9 FROM other_shapes');
 SELECT * FROM json_shapes;

@@ -947,6 +947,7 @@ struct FlussScanState
 	int			nfill;
 	FlussFill  *fill;
 	fluss_value *values;		/* one row, by columns */
+	int		   *key_columns;	/* of the primary key among them; not of a log */
 
 	bool		opened;			/* relation and columns are bound */
 	bool		started;		/* the current rescan has begun */
@@ -1041,6 +1042,8 @@ extern void FlussEvaluateLimit(ForeignScanState *node, FlussScanState *state);
 /* Fills a slot from state->values, for tables with a primary key. */
 extern void FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 						 fluss_bucket_ref place);
+/* CONTEXT: the primary key of the row in state->values. */
+extern void FlussKeyContext(void *state);
 /* Raises the NULL in a column that is NOT NULL locally. */
 extern void FlussRefuseNull(const FlussFill *fill) __attribute__((noreturn));
 /* Metadata that the table or the place decides. */

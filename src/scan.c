@@ -138,9 +138,10 @@ static void
 bind_columns(FlussScanState *state)
 {
 	int			n = list_length(state->plan.attnums);
+	const fluss_schema *schema = state->rel->table->schema;
 	ListCell   *lc;
 
-	state->columns = palloc0((n + 1) * sizeof(int32));
+	state->columns = palloc0((n + 1 + schema->nprimary_key) * sizeof(int32));
 	state->fill = palloc0((n + 1) * sizeof(FlussFill));
 	foreach(lc, state->plan.attnums)
 	{
@@ -160,7 +161,11 @@ bind_columns(FlussScanState *state)
 
 	/* a log fetch asks for at least one column */
 	if (state->ncolumns == 0 && FlussIsLogScan(state->kind))
-		want_column(state, FlussNarrowestColumn(state->rel->table->schema));
+		want_column(state, FlussNarrowestColumn(schema));
+	/* for CONTEXT */
+	state->key_columns = palloc0((schema->nprimary_key + 1) * sizeof(int));
+	for (int i = 0; i < schema->nprimary_key && !FlussIsLogScan(state->kind); i++)
+		state->key_columns[i] = want_column(state, schema->primary_key[i]);
 	state->values = palloc0((state->ncolumns + 1) * sizeof(fluss_value));
 }
 
@@ -564,6 +569,12 @@ void
 FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 			 fluss_bucket_ref place)
 {
+	ErrorContextCallback context;
+
+	context.callback = FlussKeyContext;
+	context.arg = state;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
 	for (int i = 0; i < state->nfill; i++)
 	{
 		FlussFill  *fill = &state->fill[i];
@@ -583,6 +594,7 @@ FlussFillRow(FlussScanState *state, TupleTableSlot *slot,
 		else if (fill->not_null)
 			FlussRefuseNull(fill);
 	}
+	error_context_stack = context.previous;
 }
 
 /* ------------------------------------------------------- rescan, counters */

@@ -5,6 +5,7 @@
  */
 #include "fluss_fdw.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 /* ---------------------------------------------------------------- lookups */
@@ -133,4 +134,52 @@ FlussHandedNext(FlussScanState *state, TupleTableSlot *slot)
 		return false;
 	fill_found(state, lookup, at, state->handed_row++, slot);
 	return true;
+}
+
+/* ------------------------------------------------------ the key, for CONTEXT */
+
+#define MAX_KEY_TEXT 64			/* bytes of a key's text that are shown */
+
+/* Throws nothing, as it runs while an error is reported. */
+static void
+append_key_value(StringInfo out, const fluss_type *type,
+				 const fluss_value *value)
+{
+	const char *data = (const char *) value->u.bytes.data;
+	char		shown[FLUSS_PARTITION_TEXT_SIZE];
+	fluss_error err;
+
+	fluss_error_init(&err);
+	if ((type->id == FLUSS_STRING || type->id == FLUSS_CHAR) &&
+		GetDatabaseEncoding() == PG_UTF8)
+		appendBinaryStringInfo(out, data,
+							   pg_encoding_verifymbstr(PG_UTF8, data,
+													   (int) Min(value->u.bytes.size, MAX_KEY_TEXT)));
+	else if (fluss_partition_text(type, value, shown, &err) == FLUSS_OK)
+		appendStringInfoString(out, shown);
+	else
+		appendStringInfoString(out, "...");
+}
+
+void
+FlussKeyContext(void *arg)
+{
+	const FlussScanState *state = arg;
+	const fluss_schema *schema = state->rel->table->schema;
+	StringInfoData names;
+	StringInfoData values;
+
+	initStringInfo(&names);
+	initStringInfo(&values);
+	for (int i = 0; i < schema->nprimary_key; i++)
+	{
+		const fluss_column *column = &schema->columns[schema->primary_key[i]];
+
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", column->name);
+		if (i > 0)
+			appendStringInfoString(&values, ", ");
+		append_key_value(&values, &column->type,
+						 &state->values[state->key_columns[i]]);
+	}
+	errcontext("key (%s)=(%s)", names.data, values.data);
 }
