@@ -123,6 +123,22 @@ rows_of_runs(fluss_writer *writer, int *nruns)
 	return rows;
 }
 
+/* Rows that are acknowledged are there, and none is there twice. */
+static void
+check_acknowledged(int64_t rows)
+{
+	const fake_bucket *bucket = &fake.buckets[0];
+	bool		seen[1000] = {false};
+
+	for (int i = 0; i < bucket->nids; i++)
+	{
+		assert_in_range(bucket->ids[i], 0, 999);
+		assert_false(seen[bucket->ids[i]]);
+		seen[bucket->ids[i]] = true;
+	}
+	assert_true(bucket->nids >= rows);
+}
+
 /* ---- plain writing */
 
 static void
@@ -507,6 +523,54 @@ test_swallowed_answers(void **unused)
 	close_writer(writer);
 }
 
+/*
+ * A statement inside another one, both in one sequence, on bad connections.  A
+ * writer cannot drive the other one's retries, so one may fail; but not in
+ * silence.
+ */
+static void
+test_two_writers_with_faults(void **unused)
+{
+	int			failures = 0;
+
+	for (unsigned seed = 1; seed < 200; seed++)
+	{
+		fluss_writer *outer;
+		fluss_writer *inner;
+		fluss_status status = FLUSS_OK;
+		fluss_error err;
+		int			nruns;
+		int64_t		rows = 0;
+
+		start(1, false);
+		fake.random = seed * 7919;
+		fake.fault_percent = 10;
+		options.batch_size = 200;
+		outer = open_writer();
+		for (int i = 0; i < 50 && status == FLUSS_OK; i++)
+		{
+			status = write_rows(outer, i * 20, 10, &err);
+			inner = open_writer();
+			if (status == FLUSS_OK)
+				status = write_rows(inner, i * 20 + 10, 10, &err);
+			if (status == FLUSS_OK)
+				status = fluss_writer_flush(inner, &err);
+			rows += rows_of_runs(inner, &nruns);
+			fluss_writer_close(inner);
+		}
+		if (status == FLUSS_OK)
+			status = fluss_writer_flush(outer, &err);
+		rows += rows_of_runs(outer, &nruns);
+		check_acknowledged(rows);
+		if (status == FLUSS_OK)
+			assert_int_equal(rows, 1000);
+		else
+			failures++;
+		close_writer(outer);
+	}
+	assert_in_range(failures, 0, 150);
+}
+
 /* The server has forgotten the writer: a new id, and no row is lost. */
 static void
 test_writer_forgotten(void **unused)
@@ -687,6 +751,7 @@ main(void)
 		cmocka_unit_test_setup(test_swallowed_answers, set_up_log),
 		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
+		cmocka_unit_test_setup(test_two_writers_with_faults, set_up_log),
 		cmocka_unit_test_setup(test_unwinds, set_up_log),
 		cmocka_unit_test_setup(test_flush_again, set_up_log),
 		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log),
