@@ -127,6 +127,8 @@ CREATE TABLE positions (job text, start_offset bigint, n int);
 INSERT INTO positions VALUES ('a', 0, 3), ('b', 8, 4), ('c', 29, 1), ('d', NULL, 5), ('e', 12, 0);
 ANALYZE positions;
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
+-- as if it were a large table: few rows are read whole rather than often
+ALTER SERVER scan_server OPTIONS (ADD use_remote_estimate 'off');
 EXPLAIN (COSTS OFF) SELECT p.job, r._log_offset FROM positions p JOIN readings r ON r._log_offset >= p.start_offset AND r._log_offset < p.start_offset + p.n;
 SELECT p.job, array_agg(r._log_offset ORDER BY r._log_offset) FROM positions p JOIN readings r ON r._log_offset >= p.start_offset AND r._log_offset < p.start_offset + p.n GROUP BY 1 ORDER BY 1;
 SELECT explain_analyze('SELECT p.job, r._log_offset FROM positions p JOIN readings r ON r._log_offset >= p.start_offset AND r._log_offset < p.start_offset + p.n');
@@ -134,6 +136,7 @@ SELECT p.job, x.m FROM positions p LEFT JOIN LATERAL (SELECT max(temperature_c) 
 SELECT count(*) FROM positions p JOIN readings r ON r._log_offset > p.start_offset;
 SELECT count(*) FROM positions p JOIN local_readings r ON r.off > p.start_offset;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material;
+ALTER SERVER scan_server OPTIONS (DROP use_remote_estimate);
 
 -- volatile and row-dependent conditions stay with the executor
 EXPLAIN (COSTS OFF) SELECT * FROM readings WHERE _log_offset > random() * 10;

@@ -172,6 +172,7 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	List	   *aggrefs;
 	List	   *clauses;
 	FlussCost	cost;
+	ForeignPath *path;
 
 	if (stage != UPPERREL_GROUP_AGG || !fluss_enable_aggregate_pushdown ||
 		input_rel->reloptkind != RELOPT_BASEREL || input == NULL ||
@@ -195,15 +196,17 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	plan->aggrefs = aggrefs;
 	output_rel->fdw_private = plan;
 
-	FlussCostLog(input->rel, input->fetched_rows, &cost);
-	cost.total += input->fetched_rows *
+	FlussCostLog(input->rel, input->cost_rows, &cost);
+	cost.total += input->cost_rows *
 		(list_length(aggrefs) + list_length(clauses)) *
 		cpu_operator_cost / VECTOR_LENGTH;
-	add_path(output_rel, (Path *)
-			 fluss_create_foreign_upper_path(root, output_rel,
-											 output_rel->reltarget, 1,
-											 cost.total, cost.total + cpu_tuple_cost,
-											 list_make1(makeInteger(FlussLogKind(input->rel)))));
+	path = fluss_create_foreign_upper_path(root, output_rel,
+										   output_rel->reltarget, 1,
+										   cost.total,
+										   cost.total + cpu_tuple_cost,
+										   list_make1(makeInteger(FlussLogKind(input->rel))));
+	path->path.parallel_safe = false;
+	add_path(output_rel, (Path *) path);
 }
 
 /* The columns of the relation that the clauses name, as they are in them. */

@@ -1,6 +1,6 @@
 /*
  * cost.c
- *	  Sizes and costs.
+ *	  Costs.
  *
  * The unit of everything is fdw_startup_cost, one round trip to the cluster.
  */
@@ -10,125 +10,9 @@
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/timestamp.h"
-
-/* Rows of a table that nothing is known about. */
-#define DEFAULT_LOG_ROWS	1000000.0
-#define DEFAULT_KEYED_ROWS	10000.0
-
-/* How long the server's row count is believed without asking again. */
-#define ROW_COUNT_SECONDS	10
-#define ROW_COUNT_ENTRIES	32
 
 /* What a key costs more than a row that is read with others. */
 #define LOOKUP_KEY_FACTOR	9.0
-
-typedef struct RowCount
-{
-	Oid			serverid;
-	int64		table_id;
-	TimestampTz asked;			/* 0: unused */
-	double		rows;			/* -1: the server keeps no count */
-	double		largest;		/* of a bucket, as far as counts are known */
-} RowCount;
-
-static RowCount row_counts[ROW_COUNT_ENTRIES];
-
-/* The entry of a table, or the oldest one to be taken for it. */
-static RowCount *
-row_count_entry(Oid serverid, int64 table_id)
-{
-	RowCount   *oldest = &row_counts[0];
-
-	for (int i = 0; i < ROW_COUNT_ENTRIES; i++)
-	{
-		RowCount   *entry = &row_counts[i];
-
-		if (entry->asked != 0 && entry->serverid == serverid &&
-			entry->table_id == table_id)
-			return entry;
-		if (entry->asked < oldest->asked)
-			oldest = entry;
-	}
-	oldest->serverid = serverid;
-	oldest->table_id = table_id;
-	oldest->asked = 0;
-	return oldest;
-}
-
-/* Rows of all buckets, and of the largest of them. */
-static double
-ask_row_count(FlussRelation *rel, double *largest)
-{
-	fluss_table *table = rel->table;
-	int32	   *buckets = palloc(table->nbuckets * sizeof(int32));
-	int64	   *counts = palloc(table->nbuckets * sizeof(int64));
-	double		rows = 0;
-	bool		complete = true;
-	fluss_error err;
-	fluss_status status;
-
-	if (table->npartition_key > 0)
-		return -1;
-	for (int i = 0; i < table->nbuckets; i++)
-		buckets[i] = i;
-	fluss_error_init(&err);
-	status = fluss_table_row_counts(rel->conn->client, table,
-									FLUSS_NO_PARTITION, buckets,
-									table->nbuckets, counts, &err);
-	if (status == FLUSS_INTERRUPTED)
-		FlussRaise(&err, rel->name);
-
-	/* an estimate may fail: the execution tells what is wrong, at once */
-	if (status != FLUSS_OK)
-	{
-		FlussRememberFailure(rel->conn, rel->relid, &err);
-		return -1;
-	}
-	for (int i = 0; i < table->nbuckets; i++)
-	{
-		if (counts[i] == FLUSS_OFFSET_UNKNOWN)
-			complete = false;
-		rows += counts[i];
-		*largest = Max(*largest, counts[i]);
-	}
-	return complete ? rows : -1;
-}
-
-static const RowCount *
-remote_row_count(FlussRelation *rel)
-{
-	RowCount   *entry = row_count_entry(rel->conn->serverid,
-										rel->table->table_id);
-	TimestampTz now = GetCurrentTimestamp();
-
-	if (entry->asked == 0 ||
-		TimestampDifferenceExceeds(entry->asked, now,
-								   ROW_COUNT_SECONDS * 1000))
-	{
-		entry->largest = -1;
-		entry->rows = ask_row_count(rel, &entry->largest);
-		entry->asked = now;
-	}
-	return entry;
-}
-
-double
-FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel)
-{
-	bool		keyed = rel->table != NULL && FlussIsKeyed(rel);
-
-	if (keyed && rel->options->use_remote_estimate)
-	{
-		double		rows = remote_row_count(rel)->rows;
-
-		if (rows >= 0)
-			return rows;
-	}
-	if (baserel->tuples >= 0 && baserel->pages > 0)
-		return baserel->tuples;
-	return keyed ? DEFAULT_KEYED_ROWS : DEFAULT_LOG_ROWS;
-}
 
 void
 FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost)
@@ -148,7 +32,7 @@ FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost)
 }
 
 FlussScanKind
-FlussStateScanKind(FlussRelation *rel)
+FlussStateScanKind(FlussRelation *rel, double largest)
 {
 	switch (rel->options->kv_scan)
 	{
@@ -161,9 +45,7 @@ FlussStateScanKind(FlussRelation *rel)
 		case FLUSS_KV_SCAN_AUTO:
 			break;
 	}
-	if (!rel->options->use_remote_estimate)
-		return FLUSS_SCAN_LIMIT;
-	if (remote_row_count(rel)->largest <= rel->options->limit_scan_max_rows)
+	if (largest <= rel->options->limit_scan_max_rows)
 		return FLUSS_SCAN_LIMIT;
 	return fluss_client_offers_server_scans(rel->conn->client) ?
 		FLUSS_SCAN_SERVER : FLUSS_SCAN_SNAPSHOT;

@@ -96,6 +96,15 @@ fluss_fdw_handler(PG_FUNCTION_ARGS)
 	routine->IsForeignRelUpdatable = flussIsForeignRelUpdatable;
 	routine->ExplainForeignModify = flussExplainForeignModify;
 
+	routine->IsForeignScanParallelSafe = flussIsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = flussEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = flussInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = flussReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = flussInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = flussShutdownForeignScan;
+
+	routine->AnalyzeForeignTable = flussAnalyzeForeignTable;
+
 	routine->ImportForeignSchema = flussImportForeignSchema;
 
 	PG_RETURN_POINTER(routine);

@@ -12,6 +12,7 @@
 
 #include "compat.h"
 
+#include "access/parallel.h"
 #include "commands/explain.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
@@ -785,8 +786,12 @@ typedef struct FlussPlanState
 	bool		keyed;			/* FlussReadsState */
 	FlussPlaces places;
 	bool		places_known;	/* or one partition stands for all */
+	struct FlussSpan *spans;	/* by place */
+	double		place_rows;		/* of a place whose span is not known */
+	double		largest;		/* rows of the largest place, or -1 */
 	double		table_rows;
 	double		fetched_rows;	/* of an unparameterized scan */
+	double		cost_rows;		/* the same, of a log that goes on growing */
 } FlussPlanState;
 
 /* The relation's state, made with the first call; metadata may be missing. */
@@ -807,6 +812,9 @@ typedef struct FlussSplit
 extern void FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 							  FlussScanKind kind, Index varno, List *clauses,
 							  FlussSplit *out);
+/* Costs of the clauses that each row which a scan gets has to pass. */
+extern QualCost FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel,
+								FlussScanKind kind, List *clauses);
 /*
  * Tells in priv what the plan knows of partitions, so that EXPLAIN need not
  * ask; clauses are the exact ones and the hints.
@@ -897,11 +905,6 @@ typedef struct FlussCost
 	Cost		total;
 } FlussCost;
 
-/*
- * Rows of the whole table: the server's count for a primary key table
- * (remembered for some seconds), else from ANALYZE, else a constant.
- */
-extern double FlussTableRows(FlussRelation *rel, const RelOptInfo *baserel);
 /* Costs of getting the rows, before any local filter. */
 extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);
 extern void FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost);
@@ -909,9 +912,37 @@ extern void FlussCostStateScan(FlussRelation *rel, FlussScanKind kind,
 							   double rows, FlussCost *cost);
 /*
  * How a primary key table is best read whole: as its option kv_scan says, else
- * by the rows of its largest bucket, as far as they are known.
+ * by the rows of its largest bucket, or -1 when they are not known.
  */
-extern FlussScanKind FlussStateScanKind(FlussRelation *rel);
+extern FlussScanKind FlussStateScanKind(FlussRelation *rel, double largest);
+
+/* ------------------------------------------------------------- estimate.c */
+
+/* Offsets [low, high) that a bucket holds, or rows; high is -1: not known. */
+typedef struct FlussSpan
+{
+	int64		low;
+	int64		high;
+} FlussSpan;
+
+/*
+ * Sizes of the table and its places: from the cluster (remembered for some
+ * seconds), else from ANALYZE, else a constant.  Never fails for the cluster.
+ */
+extern void FlussEstimateTable(PlannerInfo *root, FlussPlanState *state,
+							   const RelOptInfo *baserel);
+/* Rows that a whole read, or a scan of offsets, with these clauses gets. */
+extern double FlussFetchedRows(PlannerInfo *root, FlussPlanState *state,
+							   Index varno, List *clauses);
+/* The rows that such a scan should be costed for, once those are known. */
+extern double FlussCostedRows(PlannerInfo *root, FlussPlanState *state,
+							  Index varno, List *clauses);
+/*
+ * The clauses that a scan makes use of, or of those, the ones whose sets of
+ * records are known before the execution.
+ */
+extern List *FlussRangeClauses(FlussRelation *rel, Index varno, List *clauses,
+							   int allowed, bool constant);
 
 /* --------------------------- scan.c, scan_log.c, scan_kv.c, scan_state.c */
 
@@ -926,6 +957,7 @@ typedef struct FlussFill
 } FlussFill;
 
 typedef struct FlussRounds FlussRounds;
+typedef struct FlussParallel FlussParallel;
 
 struct FlussScanState
 {
@@ -975,6 +1007,7 @@ struct FlussScanState
 	FlussRounds *rounds;		/* or NULL: all ranges are read at once */
 	bool		heads_done;		/* FLUSS_ORDER_EDGES: goes on with the tails */
 	Bitmapset  *losses;			/* that were reported: see scan_log.c */
+	FlussParallel *parallel;	/* or NULL: this process reads everything */
 
 	/* lookups */
 	FlussKeyTree *keys;
@@ -998,6 +1031,10 @@ extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *flussIterateForeignScan(ForeignScanState *node);
 extern void flussReScanForeignScan(ForeignScanState *node);
 extern void flussEndForeignScan(ForeignScanState *node);
+/* Binds the scan to its table; once is enough. */
+extern void FlussScanOpen(ForeignScanState *node, FlussScanState *state);
+/* Finds out which columns to ask for, and where their values go. */
+extern void FlussBindColumns(FlussScanState *state);
 extern void FlussAddCounters(fluss_counters *total,
 							 const fluss_counters *part);
 /* Counters of the whole scan so far. */
@@ -1016,6 +1053,15 @@ extern bool FlussLogNext(ForeignScanState *node, FlussScanState *state,
  * select among them.
  */
 extern bool FlussLogNextBatch(ForeignScanState *node, FlussScanState *state);
+/* The ranges of state->intervals, by place. */
+extern fluss_range *FlussLogRanges(FlussScanState *state, int *nranges);
+/* Opens a scan of the client in place of the one before. */
+extern void FlussLogOpen(FlussScanState *state, const fluss_range *ranges,
+						 int nranges);
+/* A range that starts where the bucket holds nothing: on_data_loss decides. */
+extern void FlussReportLoss(FlussScanState *state, const fluss_loss *loss);
+/* Begins to read state->intervals, all at once. */
+extern void FlussLogReadIntervals(FlussScanState *state);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);
 extern bool FlussLookupNext(FlussScanState *state, TupleTableSlot *slot);
 extern bool FlussHandedNext(FlussScanState *state, TupleTableSlot *slot);
@@ -1032,6 +1078,8 @@ extern void FlussLookupOpen(FlussScanState *state, MemoryContext context,
 							bool prefix, int64 max_bytes,
 							fluss_lookup **lookup);
 extern void FlussStateScanStart(ForeignScanState *node, FlussScanState *state);
+/* Begins to read one place, or its first rows by limit scan. */
+extern void FlussStateScanOpen(FlussScanState *state, int place, int64 limit);
 extern bool FlussStateScanNext(FlussScanState *state, TupleTableSlot *slot);
 /* Pinned ends of the buckets that were not read by limit scan, or NULL. */
 extern char *FlussStateScanEnds(FlussScanState *state);
@@ -1199,6 +1247,36 @@ extern void flussExplainForeignScan(ForeignScanState *node, ExplainState *es);
 /* "fetch 3, lookup 1" and the other counters, for ANALYZE. */
 extern void FlussExplainCounters(const fluss_counters *counters,
 								 ExplainState *es);
+
+/* ------------------------------------------------------------- parallel.c */
+
+extern bool flussIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+										   RangeTblEntry *rte);
+extern Size flussEstimateDSMForeignScan(ForeignScanState *node,
+										ParallelContext *pcxt);
+extern void flussInitializeDSMForeignScan(ForeignScanState *node,
+										  ParallelContext *pcxt,
+										  void *coordinate);
+extern void flussReInitializeDSMForeignScan(ForeignScanState *node,
+											ParallelContext *pcxt,
+											void *coordinate);
+extern void flussInitializeWorkerForeignScan(ForeignScanState *node,
+											 shm_toc *toc, void *coordinate);
+extern void flussShutdownForeignScan(ForeignScanState *node);
+/* Adds the partial path of a scan of offsets, if the table is large enough. */
+extern void FlussAddParallelPath(PlannerInfo *root, RelOptInfo *baserel,
+								 FlussPlanState *state);
+/* Begins to read slices, and goes on with the next one; false: the end. */
+extern void FlussParallelStart(FlussScanState *state);
+extern bool FlussParallelNext(FlussScanState *state);
+extern bool FlussParallelIsNewLoss(FlussScanState *state,
+								   const fluss_loss *loss);
+
+/* -------------------------------------------------------------- analyze.c */
+
+extern bool flussAnalyzeForeignTable(Relation relation,
+									 AcquireSampleRowsFunc *func,
+									 BlockNumber *totalpages);
 
 /* --------------------------------------------------------------- import.c */
 

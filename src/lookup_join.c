@@ -80,7 +80,8 @@ FlussJoinPrivatePack(const FlussJoinPrivate *priv)
 
 	list = lappend(list, makeInteger(priv->jointype));
 	list = lappend(list, makeInteger(priv->single));
-	list = lappend(list, makeFloat(psprintf("%.0f", priv->first_rows)));
+	/* a worker would read one without a point as an integer */
+	list = lappend(list, makeFloat(psprintf("%.1f", priv->first_rows)));
 	list = lappend(list, makeInteger(priv->prefix));
 	list = lappend(list, priv->attnums);
 	list = lappend(list, priv->argtypes);
@@ -283,6 +284,15 @@ make_path(const LookupJoin *join, Path *outer, ForeignPath *inner)
 	return path;
 }
 
+/* The planner knows a key of one column to be unique, but no other. */
+static void
+note_uniqueness(const LookupJoin *join)
+{
+	if (!join->prefix && !join->unique_outer &&
+		(join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT))
+		join->joinrel->rows = Min(join->joinrel->rows, join->outerrel->rows);
+}
+
 static void
 add_paths(LookupJoin *join)
 {
@@ -291,6 +301,7 @@ add_paths(LookupJoin *join)
 	Path	   *outer = join->outerrel->cheapest_total_path;
 	ListCell   *lc;
 
+	note_uniqueness(join);
 	if (join->unique_outer)
 	{
 		if (outer == NULL || PATH_REQ_OUTER(outer) != NULL)

@@ -26,8 +26,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Fraction of a log that lies past a bound which is not known yet. */
-#define OPEN_RANGE_FRACTION 0.3333333333
+/* Values that a vector filter takes for the cost of one operator. */
+#define VECTOR_LENGTH	8.0
 
 /* How old a list of partitions may be that a plan is made with. */
 #define PARTITIONS_MAX_AGE_MS 60000
@@ -132,89 +132,12 @@ FlussNarrowestColumn(const fluss_schema *schema)
 
 /* ----------------------------------------------------------------- sizes */
 
-/*
- * The clauses that a scan makes use of, or of those, the ones whose sets of
- * records are known before the execution.
- */
+/* The clauses that the scan does not answer by what it reads. */
 static List *
-range_clauses(FlussRelation *rel, Index varno, List *clauses, int allowed,
-			  bool constant)
+local_clauses(RelOptInfo *baserel, FlussPlanState *state, List *clauses)
 {
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		Node	   *clause = lfirst(lc);
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (FlussRangeUseOf(rel, varno, clause, allowed, NULL) !=
-			FLUSS_RANGE_NONE &&
-			(!constant || FlussRangeIsConstant(rel, varno, clause)))
-			result = lappend(result, clause);
-	}
-	return result;
-}
-
-static double
-interval_rows(const FlussInterval *item, double per_place)
-{
-	double		rows;
-
-	if (item->end != FLUSS_OFFSET_END)
-		rows = Min((double) (item->end - item->start), per_place);
-	else
-		rows = per_place * (item->start > 0 ? OPEN_RANGE_FRACTION : 1.0);
-	if (item->from_ms > 0)
-		rows *= OPEN_RANGE_FRACTION;
-	if (item->until_ms != FLUSS_TIME_END)
-		rows *= OPEN_RANGE_FRACTION;
-	return rows;
-}
-
-static double
-set_rows(const FlussOffsetSet *set, double per_place)
-{
-	FlussIntervals intervals = FlussSetFinish(set);
-	double		rows = 0;
-
-	for (int i = 0; i < intervals.n; i++)
-		rows += interval_rows(&intervals.items[i], per_place);
-	return rows;
-}
-
-/*
- * Records that a log scan with these range clauses fetches.  Constant bounds
- * tell; others are guessed at.
- */
-static double
-fetched_log_rows(FlussPlanState *state, Index varno, List *clauses)
-{
-	FlussRelation *rel = state->rel;
-	List	   *ranges = range_clauses(rel, varno, clauses, FLUSS_PART_ALL,
-									   false);
-	List	   *constant = range_clauses(rel, varno, clauses, FLUSS_PART_ALL,
-										 true);
-	double		open = list_length(ranges) - list_length(constant);
-	double		per_place = state->table_rows / Max(state->places.n, 1);
-	double		rows = 0;
-	FlussOffsetSet *sets;
-
-	if (constant == NIL)
-		return state->table_rows * pow(OPEN_RANGE_FRACTION, open);
-	sets = FlussRangeConstant(rel, varno, constant, FLUSS_PART_ALL,
-							  &state->places);
-	for (int i = 0; i < state->places.n; i++)
-		rows += set_rows(&sets[i], per_place);
-	return rows * pow(OPEN_RANGE_FRACTION, open);
-}
-
-/* Selectivity of the clauses that stay with the executor. */
-static double
-local_selectivity(PlannerInfo *root, RelOptInfo *baserel, FlussRelation *rel,
-				  List *clauses)
-{
+	int			allowed = FlussAllowedParts(state->keyed ? FLUSS_SCAN_LIMIT :
+											FLUSS_SCAN_LOG);
 	List	   *local = NIL;
 	ListCell   *lc;
 
@@ -222,12 +145,11 @@ local_selectivity(PlannerInfo *root, RelOptInfo *baserel, FlussRelation *rel,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (FlussRangeUseOf(rel, baserel->relid, (Node *) rinfo->clause,
-							FLUSS_PART_ALL, NULL) == FLUSS_RANGE_NONE)
+		if (FlussRangeUseOf(state->rel, baserel->relid, (Node *) rinfo->clause,
+							allowed, NULL) == FLUSS_RANGE_NONE)
 			local = lappend(local, rinfo);
 	}
-	return clauselist_selectivity(root, local, baserel->relid, JOIN_INNER,
-								  NULL);
+	return local;
 }
 
 static void
@@ -288,27 +210,66 @@ FlussPlanStateOpen(RelOptInfo *baserel, Oid relid)
 	return state;
 }
 
+/*
+ * Lets estimates know that a key of one column is unique: they look for that
+ * among the indexes of a relation.  It is not immediate, so plans do not rely
+ * on it: a table that other clients filled may hold a key twice.
+ */
+static void
+tell_uniqueness(RelOptInfo *baserel, FlussRelation *rel)
+{
+	IndexOptInfo *index;
+
+	if (rel->table->schema->nprimary_key != 1)
+		return;
+	for (int i = 0; i < rel->natts; i++)
+	{
+		if (rel->attrs[i].remote != rel->table->schema->primary_key[0] ||
+			rel->attrs[i].metadata != FLUSS_META_NONE)
+			continue;
+		index = makeNode(IndexOptInfo);
+		index->rel = baserel;
+		index->tuples = baserel->tuples;
+		index->ncolumns = index->nkeycolumns = 1;
+		index->indexkeys = palloc(sizeof(int));
+		index->indexkeys[0] = i + 1;
+		index->unique = true;
+		index->hypothetical = true;
+		baserel->indexlist = lappend(baserel->indexlist, index);
+	}
+}
+
 void
 flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
+	FlussKeyMatch match;
 	FlussPlanState *state = FlussPlanStateOpen(baserel, relid);
 
 	find_places(state);
 
-	state->table_rows = FlussTableRows(state->rel, baserel);
+	FlussEstimateTable(root, state, baserel);
 	baserel->tuples = Max(state->table_rows, 1);
+	if (state->keyed)
+		tell_uniqueness(baserel, state->rel);
 	set_baserel_size_estimates(root, baserel);
 
-	state->fetched_rows = state->table_rows;
-	if (state->rel->table != NULL && !state->keyed)
-	{
-		state->fetched_rows = fetched_log_rows(state, baserel->relid,
-											   baserel->baserestrictinfo);
-		baserel->rows = clamp_row_est(state->fetched_rows *
-									  local_selectivity(root, baserel,
-														state->rel,
-														baserel->baserestrictinfo));
-	}
+	state->fetched_rows = state->cost_rows = state->table_rows;
+	if (state->rel->table == NULL)
+		return;
+	state->fetched_rows = FlussFetchedRows(root, state, baserel->relid,
+										   baserel->baserestrictinfo);
+	state->cost_rows = FlussCostedRows(root, state, baserel->relid,
+									   baserel->baserestrictinfo);
+	baserel->rows = state->fetched_rows *
+		clauselist_selectivity(root,
+							   local_clauses(baserel, state,
+											 baserel->baserestrictinfo),
+							   baserel->relid, JOIN_INNER, NULL);
+	if (state->keyed &&
+		FlussMatchKey(root, state->rel, baserel->relid,
+					  baserel->baserestrictinfo, &match) && !match.prefix)
+		baserel->rows = Min(baserel->rows, match.keys);
+	baserel->rows = clamp_row_est(baserel->rows);
 }
 
 /* ------------------------------------------------------------------ paths */
@@ -320,20 +281,44 @@ FlussLogKind(const FlussRelation *rel)
 	return FlussIsKeyed(rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
 }
 
-/* Adds a path; fetched rows are filtered by the clauses given. */
+QualCost
+FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
+			List *clauses)
+{
+	FlussPlanState *state = baserel->fdw_private;
+	FlussSplit	split;
+	QualCost	vector;
+	QualCost	local;
+
+	if (state->rel->table == NULL)
+		return baserel->baserestrictcost;
+	FlussSplitClauses(root, state, kind, baserel->relid,
+					  extract_actual_clauses(clauses, false), &split);
+	cost_qual_eval(&local, split.local, root);
+	cost_qual_eval(&vector, split.vector, root);
+	local.startup += vector.startup;
+	local.per_tuple += vector.per_tuple / VECTOR_LENGTH;
+	return local;
+}
+
+/* Adds a path; fetched rows are filtered by what the scan leaves of clauses. */
 static void
 add_scan_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
-			  double rows, double fetched, const FlussCost *cost,
-			  Relids required_outer)
+			  List *clauses, double rows, double fetched,
+			  const FlussCost *cost, Relids required_outer)
 {
-	Cost		per_row = cpu_tuple_cost + baserel->baserestrictcost.per_tuple;
+	QualCost	filter = FlussFilterCost(root, baserel, kind, clauses);
+	Cost		per_row = cpu_tuple_cost + filter.per_tuple;
 	ForeignPath *path;
 
 	path = fluss_create_foreignscan_path(root, baserel, clamp_row_est(rows),
-										 cost->startup,
-										 cost->total + fetched * per_row,
+										 cost->startup + filter.startup,
+										 cost->total + filter.startup +
+										 fetched * per_row,
 										 NIL, required_outer,
 										 list_make1(makeInteger(kind)));
+	/* a worker would not know the pinned ends */
+	path->path.parallel_safe &= kind == FLUSS_SCAN_LOOKUP;
 	add_path(baserel, (Path *) path);
 }
 
@@ -355,8 +340,8 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state,
 											 baserel->relid, JOIN_INNER, NULL));
 	FlussCostLookup(state->rel, match.keys, &cost);
 	cost.total += (fetched - match.keys) * state->rel->options->fdw_tuple_cost;
-	add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP, Min(rows, fetched), fetched,
-				  &cost, required_outer);
+	add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP, clauses,
+				  Min(rows, fetched), fetched, &cost, required_outer);
 }
 
 typedef struct MemberMatch
@@ -483,10 +468,14 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 	}
 	else
 	{
-		double		fetched = fetched_log_rows(state, baserel->relid, clauses);
+		double		fetched = FlussFetchedRows(root, state, baserel->relid,
+											   clauses);
 
 		FlussCostLog(state->rel, fetched, &cost);
-		add_scan_path(root, baserel, FlussLogKind(state->rel),
+		/* leaders and ends are known in all scans but the first */
+		cost.startup /= 2;
+		cost.total -= cost.startup;
+		add_scan_path(root, baserel, FlussLogKind(state->rel), clauses,
 					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
 	}
 }
@@ -494,14 +483,15 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 static void
 add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 {
-	FlussScanKind kind = FlussStateScanKind(state->rel);
+	FlussScanKind kind = FlussStateScanKind(state->rel, state->largest);
 	FlussCost	cost;
 
 	if (!FlussAddLimitScanPath(root, baserel, state))
 	{
-		FlussCostStateScan(state->rel, kind, state->table_rows, &cost);
-		add_scan_path(root, baserel, kind, baserel->rows,
-					  state->table_rows, &cost, baserel->lateral_relids);
+		FlussCostStateScan(state->rel, kind, state->fetched_rows, &cost);
+		add_scan_path(root, baserel, kind, baserel->baserestrictinfo,
+					  baserel->rows, state->fetched_rows, &cost,
+					  baserel->lateral_relids);
 	}
 	add_lookup_path(root, baserel, state, baserel->baserestrictinfo,
 					baserel->rows, baserel->lateral_relids);
@@ -517,7 +507,8 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	if (state->rel->table == NULL)
 	{
 		FlussCostLog(state->rel, state->table_rows, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_UNKNOWN, baserel->rows,
+		add_scan_path(root, baserel, FLUSS_SCAN_UNKNOWN,
+					  baserel->baserestrictinfo, baserel->rows,
 					  state->table_rows, &cost, baserel->lateral_relids);
 		return;
 	}
@@ -526,11 +517,14 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		add_keyed_paths(root, baserel, state);
 	else if (!FlussAddLogPaths(root, baserel, state))
 	{
-		FlussCostLog(state->rel, state->fetched_rows, &cost);
-		add_scan_path(root, baserel, FlussLogKind(state->rel), baserel->rows,
-					  state->fetched_rows, &cost, baserel->lateral_relids);
+		FlussCostLog(state->rel, state->cost_rows, &cost);
+		add_scan_path(root, baserel, FlussLogKind(state->rel),
+					  baserel->baserestrictinfo, baserel->rows,
+					  state->cost_rows, &cost, baserel->lateral_relids);
 	}
 
+	if (!state->keyed)
+		FlussAddParallelPath(root, baserel, state);
 	foreach(lc, candidate_outers(root, baserel, state))
 		add_parameterized_path(root, baserel, state, lfirst(lc));
 }
@@ -660,7 +654,7 @@ FlussDescribePartitions(FlussPlanState *state, FlussPlanPrivate *priv,
 	priv->npartitions = state->places.npartitions;
 	if (allowed == 0)
 		return;
-	constant = range_clauses(rel, varno, clauses, allowed, true);
+	constant = FlussRangeClauses(rel, varno, clauses, allowed, true);
 	if (list_length(constant) == list_length(clauses))
 		priv->partitions_kept = constant == NIL ? priv->npartitions :
 			FlussPartitionsKept(&state->places,

@@ -286,16 +286,21 @@ add_shaped_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
 				double rows, double fetched, const FlussCost *cost,
 				FlussScanOrder order, bool limited, List *pathkeys)
 {
-	Cost		per_row = cpu_tuple_cost + baserel->baserestrictcost.per_tuple;
+	QualCost	filter = FlussFilterCost(root, baserel, kind,
+										 baserel->baserestrictinfo);
+	Cost		per_row = cpu_tuple_cost + filter.per_tuple;
+	ForeignPath *path;
 
-	add_path(baserel, (Path *)
-			 fluss_create_foreignscan_path(root, baserel, clamp_row_est(rows),
-										   cost->startup,
-										   cost->total + fetched * per_row,
-										   pathkeys, baserel->lateral_relids,
-										   list_make3(makeInteger(kind),
-													  makeInteger(order),
-													  makeInteger(limited))));
+	path = fluss_create_foreignscan_path(root, baserel, clamp_row_est(rows),
+										 cost->startup + filter.startup,
+										 cost->total + filter.startup +
+										 fetched * per_row,
+										 pathkeys, baserel->lateral_relids,
+										 list_make3(makeInteger(kind),
+													makeInteger(order),
+													makeInteger(limited)));
+	path->path.parallel_safe = false;
+	add_path(baserel, (Path *) path);
 }
 
 static void
@@ -328,17 +333,17 @@ FlussAddLogPaths(PlannerInfo *root, RelOptInfo *baserel,
 	List	   *pathkeys = NIL;
 	FlussCost	cost;
 
-	FlussCostLog(state->rel, state->fetched_rows, &cost);
+	FlussCostLog(state->rel, state->cost_rows, &cost);
 	if (replaces)
 		add_shaped_path(root, baserel, kind, baserel->rows,
-						state->fetched_rows, &cost, FLUSS_ORDER_NONE, true,
+						state->cost_rows, &cost, FLUSS_ORDER_NONE, true,
 						NIL);
 	if (!fluss_enable_ordered_scan)
 		return replaces;
 	pathkeys = ascending_pathkeys(root, baserel, state);
 	if (pathkeys != NIL)
 		add_shaped_path(root, baserel, kind, baserel->rows,
-						state->fetched_rows, &cost, FLUSS_ORDER_ASCENDING,
+						state->cost_rows, &cost, FLUSS_ORDER_ASCENDING,
 						limited && pathkeys_contained_in(root->sort_pathkeys,
 														 pathkeys),
 						pathkeys);

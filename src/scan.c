@@ -134,8 +134,8 @@ want_column(FlussScanState *state, int remote)
 	return state->ncolumns++;
 }
 
-static void
-bind_columns(FlussScanState *state)
+void
+FlussBindColumns(FlussScanState *state)
 {
 	int			n = list_length(state->plan.attnums);
 	const fluss_schema *schema = state->rel->table->schema;
@@ -232,13 +232,16 @@ raise_planning_failure(FlussScanState *state, Oid userid)
 		FlussRaise(&err, state->relname);
 }
 
-static void
-open_scan(ForeignScanState *node, FlussScanState *state)
+void
+FlussScanOpen(ForeignScanState *node, FlussScanState *state)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	Oid			userid = fluss_scan_user(plan, node->ss.ps.state);
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	MemoryContext old;
 
+	if (state->opened)
+		return;
+	old = MemoryContextSwitchTo(state->context);
 	raise_planning_failure(state, userid);
 	state->rel = FlussRelationOpen(state->rel->relid, userid, state->context,
 								   NULL);
@@ -246,9 +249,9 @@ open_scan(ForeignScanState *node, FlussScanState *state)
 	check_offered(state);
 	if (state->kind == FLUSS_SCAN_UNKNOWN)
 		state->kind = FlussReadsState(state->rel) ?
-			FlussStateScanKind(state->rel) :
+			FlussStateScanKind(state->rel, -1) :
 			FlussIsKeyed(state->rel) ? FLUSS_SCAN_CHANGELOG : FLUSS_SCAN_LOG;
-	bind_columns(state);
+	FlussBindColumns(state);
 	if (state->kind == FLUSS_SCAN_LOOKUP)
 		state->keys = FlussKeyCompile(state->rel, state->varno, state->clauses,
 									  &node->ss.ps);
@@ -268,8 +271,7 @@ start_scan(ForeignScanState *node, FlussScanState *state)
 {
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	if (!state->opened)
-		open_scan(node, state);
+	FlussScanOpen(node, state);
 	/* each row sets its filled-in attributes; the others stay NULL */
 	memset(slot->tts_isnull, true,
 		   slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -633,7 +635,8 @@ flussReScanForeignScan(ForeignScanState *node)
 	FlussScanState *state = node->fdw_state;
 
 	state->handed = NULL;
-	if (!state->started || state->kind == FLUSS_SCAN_HANDED)
+	if ((!state->started && state->parallel == NULL) ||
+		state->kind == FLUSS_SCAN_HANDED)
 		return;
 	if (state->log != NULL)
 		FlussAddCounters(&state->past, fluss_scan_counters(state->log));

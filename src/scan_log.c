@@ -24,8 +24,8 @@ stop_ms(const FlussScanState *state, const FlussInterval *item)
 	return item->until_ms < FLUSS_TIME_END - skew ? item->until_ms + skew : 0;
 }
 
-static fluss_range *
-make_ranges(FlussScanState *state, int *nranges)
+fluss_range *
+FlussLogRanges(FlussScanState *state, int *nranges)
 {
 	const FlussPlaces *places = &state->places;
 	int			n = 0;
@@ -56,9 +56,8 @@ make_ranges(FlussScanState *state, int *nranges)
 	return ranges;
 }
 
-/* Opens a scan of the client in place of the one before. */
-static void
-open_log(FlussScanState *state, const fluss_range *ranges, int nranges)
+void
+FlussLogOpen(FlussScanState *state, const fluss_range *ranges, int nranges)
 {
 	FlussRelation *rel = state->rel;
 	fluss_scan_options options = {0};
@@ -94,7 +93,7 @@ open_rounds(FlussScanState *state, bool tail)
 	FlussScanOrder order = state->plan.order;
 	int64		wanted = order == FLUSS_ORDER_EDGES ? 1 : state->row_limit;
 	int			nranges;
-	fluss_range *ranges = make_ranges(state, &nranges);
+	fluss_range *ranges = FlussLogRanges(state, &nranges);
 
 	state->rounds = FlussRoundsOpen(state, order, tail, wanted, ranges,
 									nranges);
@@ -124,7 +123,7 @@ next_round(FlussScanState *state)
 		}
 	}
 	if (nranges > 0)
-		open_log(state, ranges, nranges);
+		FlussLogOpen(state, ranges, nranges);
 	MemoryContextSwitchTo(old);
 	return nranges > 0;
 }
@@ -160,13 +159,31 @@ is_read_in_rounds(const FlussScanState *state)
 }
 
 void
-FlussLogStart(ForeignScanState *node, FlussScanState *state)
+FlussLogReadIntervals(FlussScanState *state)
 {
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
 	fluss_range *ranges;
 	int			nranges;
 
+	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
+	ranges = FlussLogRanges(state, &nranges);
+	FlussLogOpen(state, ranges, nranges);
+	MemoryContextSwitchTo(old);
+}
+
+void
+FlussLogStart(ForeignScanState *node, FlussScanState *state)
+{
+	MemoryContext old;
+
 	state->rounds = NULL;
+	if (state->parallel != NULL)
+	{
+		FlussCloseOnReset(state->rescan_context, close_log,
+						  (void **) &state->log);
+		FlussParallelStart(state);
+		return;
+	}
 	if (!FlussEvaluateRanges(node, state))
 	{
 		state->done = true;
@@ -174,14 +191,14 @@ FlussLogStart(ForeignScanState *node, FlussScanState *state)
 	}
 	FlussEvaluateLimit(node, state);
 
-	old = MemoryContextSwitchTo(state->rescan_context);
-	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
 	if (!is_read_in_rounds(state))
 	{
-		ranges = make_ranges(state, &nranges);
-		open_log(state, ranges, nranges);
+		FlussLogReadIntervals(state);
+		return;
 	}
-	else if (!start_rounds(state))
+	old = MemoryContextSwitchTo(state->rescan_context);
+	FlussCloseOnReset(state->rescan_context, close_log, (void **) &state->log);
+	if (!start_rounds(state))
 		state->done = true;
 	MemoryContextSwitchTo(old);
 }
@@ -222,6 +239,8 @@ is_new_loss(FlussScanState *state, const fluss_loss *loss)
 				   partitions->items);
 	member = LOSS_NKINDS * place + kind;
 	if (bms_is_member(member, state->losses))
+		return false;
+	if (state->parallel != NULL && !FlussParallelIsNewLoss(state, loss))
 		return false;
 	old = MemoryContextSwitchTo(state->context);
 	state->losses = bms_add_member(state->losses, member);
@@ -271,13 +290,28 @@ describe_loss(FlussScanState *state, const fluss_loss *loss)
 	}
 }
 
-/* A range that starts where the bucket holds nothing: on_data_loss decides. */
+/*
+ * What a slice of a parallel scan lacks was there when the scan began: its
+ * leader has reported the rest.
+ */
 static void
-report_loss(FlussScanState *state, const fluss_loss *loss)
+check_slice_loss(FlussScanState *state, const fluss_loss *loss)
+{
+	if (loss->dropped)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 describe_loss(state, loss)));
+}
+
+void
+FlussReportLoss(FlussScanState *state, const fluss_loss *loss)
 {
 	FlussOnDataLoss action = state->rel->options->on_data_loss;
 	int			level = action == FLUSS_ON_LOSS_ERROR ? ERROR : WARNING;
 
+	if (state->log != NULL && state->parallel != NULL)
+		check_slice_loss(state, loss);
 	if (action == FLUSS_ON_LOSS_IGNORE || !is_new_loss(state, loss))
 		return;
 	ereport(level,
@@ -305,12 +339,14 @@ next_batch(FlussScanState *state)
 		if (item == FLUSS_SCAN_LOSS)
 		{
 			state->batch = NULL;
-			report_loss(state, &loss);
+			FlussReportLoss(state, &loss);
 			continue;
 		}
 		if (item == FLUSS_SCAN_END)
 		{
 			state->batch = NULL;
+			if (state->parallel != NULL && FlussParallelNext(state))
+				continue;
 			if (state->rounds != NULL && next_round(state))
 				continue;
 			return false;

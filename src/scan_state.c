@@ -84,14 +84,39 @@ scan_mode(const FlussScanState *state)
 	}
 }
 
+/* Opens the scan of state_buckets in the rescan's context. */
+static void
+open_kvscan(FlussScanState *state, fluss_kvscan_mode mode)
+{
+	FlussRelation *rel = state->rel;
+	fluss_kvscan_options options = {0};
+	fluss_host	host = FlussHost(state->rescan_context);
+	fluss_error err;
+
+	options.buckets = state->state_buckets;
+	options.nbuckets = state->nstate_buckets;
+	options.columns = state->columns;
+	options.ncolumns = state->ncolumns;
+	options.max_rows_per_bucket = rel->options->limit_scan_max_rows;
+	options.row_limit = state->row_limit;
+	options.mode = mode;
+	options.max_buffered_bytes = fluss_max_buffered_bytes();
+	options.ends = state->ends;
+	set_snapshot_options(state, &options.snapshot);
+
+	fluss_error_init(&err);
+	FlussCloseOnReset(state->rescan_context, close_kvscan,
+					  (void **) &state->kvscan);
+	FLUSS_CALL(fluss_kvscan_open(rel->conn->client, &host, rel->table,
+								 &options, &state->kvscan, &err),
+			   err, state->relname);
+}
+
 void
 FlussStateScanStart(ForeignScanState *node, FlussScanState *state)
 {
 	FlussRelation *rel = state->rel;
-	fluss_kvscan_options options = {0};
 	MemoryContext old;
-	fluss_host	host;
-	fluss_error err;
 
 	if (!FlussEvaluateRanges(node, state))
 	{
@@ -103,25 +128,21 @@ FlussStateScanStart(ForeignScanState *node, FlussScanState *state)
 	state->ends = FlussPinnedEnds(rel->conn->serverid, rel->table->table_id,
 								  node->ss.ps.state->es_snapshot,
 								  node->ss.ps.state->es_query_cxt);
-	options.buckets = state->state_buckets;
-	options.nbuckets = state->nstate_buckets;
-	options.columns = state->columns;
-	options.ncolumns = state->ncolumns;
-	options.max_rows_per_bucket = rel->options->limit_scan_max_rows;
 	FlussEvaluateLimit(node, state);
-	options.row_limit = state->row_limit;
-	options.mode = scan_mode(state);
-	options.max_buffered_bytes = fluss_max_buffered_bytes();
-	options.ends = state->ends;
-	set_snapshot_options(state, &options.snapshot);
+	open_kvscan(state, scan_mode(state));
+	MemoryContextSwitchTo(old);
+}
 
-	host = FlussHost(state->rescan_context);
-	fluss_error_init(&err);
-	FlussCloseOnReset(state->rescan_context, close_kvscan,
-					  (void **) &state->kvscan);
-	FLUSS_CALL(fluss_kvscan_open(rel->conn->client, &host, rel->table,
-								 &options, &state->kvscan, &err),
-			   err, state->relname);
+void
+FlussStateScanOpen(FlussScanState *state, int place, int64 limit)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->rescan_context);
+
+	state->state_buckets = palloc(sizeof(fluss_bucket_ref));
+	state->state_buckets[0] = FlussPlaceRef(&state->places, place);
+	state->nstate_buckets = 1;
+	state->row_limit = limit;
+	open_kvscan(state, limit > 0 ? FLUSS_KVSCAN_LIMIT : scan_mode(state));
 	MemoryContextSwitchTo(old);
 }
 

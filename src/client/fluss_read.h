@@ -264,13 +264,6 @@ void fluss_lookup_close(fluss_lookup *lookup);
 
 /* ----------------------------------- whole reads of a primary key table */
 
-/* A bucket of one partition, or of a table without. */
-typedef struct fluss_bucket_ref
-{
-	int64_t		partition_id;	/* or FLUSS_NO_PARTITION */
-	int32_t		bucket;
-} fluss_bucket_ref;
-
 /*
  * How a bucket's rows are read.  A limit scan keeps the bucket's writers
  * waiting, and has no paging.  A snapshot read merges the newest KV snapshot

@@ -247,6 +247,13 @@ typedef enum fluss_offset_kind
 
 #define FLUSS_OFFSET_UNKNOWN (-1)
 
+/* A bucket of one partition, or of a table without. */
+typedef struct fluss_bucket_ref
+{
+	int64_t		partition_id;	/* or FLUSS_NO_PARTITION */
+	int32_t		bucket;
+} fluss_bucket_ref;
+
 /*
  * Asks all leaders at once for the offsets of the given buckets.  offsets[i]
  * is FLUSS_OFFSET_UNKNOWN where the bucket has no leader and required is
@@ -274,5 +281,23 @@ FLUSS_MUST_CHECK fluss_status fluss_table_row_counts(fluss_client *client,
 													 int nbuckets,
 													 int64_t *counts,
 													 fluss_error *err);
+
+/*
+ * For estimates: buckets of any partitions, those of one in a row.  All
+ * questions are on their way at once.  FLUSS_OFFSET_UNKNOWN where a bucket has
+ * no leader, its partition is gone, or the server keeps no count.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_bucket_row_counts(fluss_client *client,
+													  fluss_table *table,
+													  const fluss_bucket_ref *buckets,
+													  int n, int64_t *counts,
+													  fluss_error *err);
+/* The first offset of each bucket, and its high watermark. */
+FLUSS_MUST_CHECK fluss_status fluss_bucket_spans(fluss_client *client,
+												 fluss_table *table,
+												 const fluss_bucket_ref *buckets,
+												 int n, int64_t *earliest,
+												 int64_t *latest,
+												 fluss_error *err);
 
 #endif							/* FLUSS_TABLE_H */

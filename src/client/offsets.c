@@ -19,6 +19,7 @@ typedef enum question_kind
 
 typedef struct asked_bucket
 {
+	int64_t		partition_id;
 	int32_t		bucket;
 	int32_t		node;
 	question_kind kind;
@@ -32,13 +33,14 @@ typedef struct asked_leader
 {
 	fluss_request *request;
 	question_kind kind;
+	asked_bucket *first;		/* that it asks about, ... */
+	int			n;				/* ... of so many in a row */
 } asked_leader;
 
 typedef struct survey
 {
 	fluss_client *client;
 	fluss_table *table;
-	int64_t		partition_id;
 	fluss_offset_kind offset_kind;
 	int64_t		timestamp_ms;
 	bool		required;		/* a bucket without leader is an error */
@@ -69,6 +71,7 @@ finish_bucket(asked_bucket *bucket, int64_t result)
 
 /* ---- leaders */
 
+/* An answer that need not be had is not, of a partition that is gone. */
 static fluss_status
 find_leaders(survey *s, fluss_error *err)
 {
@@ -80,17 +83,23 @@ find_leaders(survey *s, fluss_error *err)
 		asked_bucket *bucket = &s->buckets[i];
 		fluss_status status;
 
+		if (i > 0 && bucket->partition_id != bucket[-1].partition_id)
+			asked = false;
 		if (bucket->done)
 			continue;
 		if (s->required)
-			status = fluss_leader_find(s->client, s->table, s->partition_id,
-									   bucket->bucket, deadline_ms,
-									   &bucket->node, err);
+			status = fluss_leader_find(s->client, s->table,
+									   bucket->partition_id, bucket->bucket,
+									   deadline_ms, &bucket->node, err);
 		else
-			status = fluss_leader_look(s->client, s->table, s->partition_id,
-									   bucket->bucket, &asked, deadline_ms,
-									   &bucket->node, err);
-		if (status != FLUSS_OK)
+			status = fluss_leader_look(s->client, s->table,
+									   bucket->partition_id, bucket->bucket,
+									   &asked, deadline_ms, &bucket->node,
+									   err);
+		if (status != FLUSS_OK && !s->required &&
+			fluss_error_is_dropped_partition(err))
+			bucket->node = -1;
+		else if (status != FLUSS_OK)
 			return status;
 		if (bucket->node < 0)
 			finish_bucket(bucket, FLUSS_OFFSET_UNKNOWN);
@@ -101,37 +110,42 @@ find_leaders(survey *s, fluss_error *err)
 /* ---- sending */
 
 static fluss_status
-encode(const survey *s, question_kind kind, int n, fluss_buf *out,
+encode(const survey *s, const asked_bucket *first, int n, fluss_buf *out,
 	   fluss_error *err)
 {
 	const fluss_host *host = &s->client->host;
 
-	if (kind == ASK_COUNTS)
+	if (first->kind == ASK_COUNTS)
 		return fluss_rpc_encode_stats(host, s->table->table_id,
-									  s->partition_id, s->numbers, n, out, err);
+									  first->partition_id, s->numbers, n, out,
+									  err);
 	return fluss_rpc_encode_list_offsets(host, s->table->table_id,
-										 s->partition_id,
-										 kind == ASK_LATEST ?
+										 first->partition_id,
+										 first->kind == ASK_LATEST ?
 										 FLUSS_OFFSET_LATEST : s->offset_kind,
 										 s->timestamp_ms, s->numbers, n, out,
 										 err);
 }
 
-/* One request with everything that goes the way of the given bucket. */
+/*
+ * One request with everything that goes the way of the given bucket; what is
+ * about one partition stands in a row.
+ */
 static fluss_status
-send_like(survey *s, const asked_bucket *first, fluss_error *err)
+send_like(survey *s, asked_bucket *first, fluss_error *err)
 {
 	int32_t		node = first->node;
 	question_kind kind = first->kind;
 	asked_leader *leader = &s->leaders[s->nleaders];
+	asked_bucket *end = s->buckets + s->nbuckets;
+	asked_bucket *bucket;
 	fluss_buf	body;
 	int			n = 0;
 	fluss_status status;
 
-	for (int i = 0; i < s->nbuckets; i++)
+	for (bucket = first; bucket < end &&
+		 bucket->partition_id == first->partition_id; bucket++)
 	{
-		asked_bucket *bucket = &s->buckets[i];
-
 		if (bucket->done || bucket->node != node || bucket->kind != kind)
 			continue;
 		s->numbers[n++] = bucket->bucket;
@@ -139,7 +153,7 @@ send_like(survey *s, const asked_bucket *first, fluss_error *err)
 		bucket->answered = false;
 	}
 	fluss_buf_init(&body, &s->client->host);
-	status = encode(s, kind, n, &body, err);
+	status = encode(s, first, n, &body, err);
 	if (status == FLUSS_OK)
 		status = fluss_request_start(s->client, node, kind == ASK_COUNTS ?
 									 FLUSS_API_GET_TABLE_STATS :
@@ -151,6 +165,8 @@ send_like(survey *s, const asked_bucket *first, fluss_error *err)
 	if (status == FLUSS_OK)
 	{
 		leader->kind = kind;
+		leader->first = first;
+		leader->n = (int) (bucket - first);
 		s->nleaders++;
 	}
 	return status;
@@ -222,6 +238,7 @@ static fluss_status
 read_offsets(survey *s, const asked_leader *leader, fluss_arena *arena,
 			 fluss_error *err)
 {
+	asked_bucket *asked = leader->first;
 	fluss_offset_result *results;
 	int			nresults;
 	fluss_status status;
@@ -231,9 +248,9 @@ read_offsets(survey *s, const asked_leader *leader, fluss_arena *arena,
 										   &results, &nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
 	{
-		for (int j = 0; j < s->nbuckets; j++)
+		for (int j = 0; j < leader->n; j++)
 		{
-			asked_bucket *bucket = &s->buckets[j];
+			asked_bucket *bucket = &asked[j];
 
 			if (!bucket->done && bucket->kind == leader->kind &&
 				bucket->bucket == results[i].bucket)
@@ -250,6 +267,7 @@ static fluss_status
 read_counts(survey *s, const asked_leader *leader, fluss_arena *arena,
 			fluss_error *err)
 {
+	asked_bucket *asked = leader->first;
 	fluss_stats_result *results;
 	int			nresults;
 	fluss_status status;
@@ -259,9 +277,9 @@ read_counts(survey *s, const asked_leader *leader, fluss_arena *arena,
 									&results, &nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
 	{
-		for (int j = 0; j < s->nbuckets; j++)
+		for (int j = 0; j < leader->n; j++)
 		{
-			asked_bucket *bucket = &s->buckets[j];
+			asked_bucket *bucket = &asked[j];
 
 			if (!bucket->done && bucket->bucket == results[i].bucket)
 			{
@@ -376,36 +394,45 @@ run_rounds(survey *s, fluss_error *err)
 	return FLUSS_OK;
 }
 
+/* Makes room for n questions. */
 static fluss_status
-run_survey(survey *s, question_kind kind, const int32_t *buckets, int nbuckets,
-		   int64_t *results, fluss_error *err)
+open_survey(survey *s, fluss_arena *scratch, int n, fluss_error *err)
 {
-	fluss_arena scratch;
+	fluss_retry_clear(&s->retry);
+	fluss_arena_init(scratch, &s->client->host);
+	s->buckets = fluss_arena_array(scratch, n, sizeof(*s->buckets));
+	s->leaders = fluss_arena_array(scratch, n, sizeof(*s->leaders));
+	s->numbers = fluss_arena_array(scratch, n, sizeof(*s->numbers));
+	if (s->buckets != NULL && s->leaders != NULL && s->numbers != NULL)
+		return FLUSS_OK;
+	fluss_arena_free(scratch);
+	return fluss_fail_memory(err);
+}
+
+static void
+add_question(survey *s, question_kind kind, int64_t partition_id,
+			 int32_t bucket, int64_t *result)
+{
+	asked_bucket *asked = &s->buckets[s->nbuckets++];
+
+	asked->partition_id = partition_id;
+	asked->bucket = bucket;
+	asked->kind = kind;
+	asked->result = result;
+}
+
+/* Asks, and frees what open_survey made. */
+static fluss_status
+run_survey(survey *s, fluss_arena *scratch, fluss_error *err)
+{
 	fluss_status status;
 
-	fluss_retry_clear(&s->retry);
-	fluss_arena_init(&scratch, &s->client->host);
-	s->nbuckets = nbuckets;
-	s->buckets = fluss_arena_array(&scratch, nbuckets, sizeof(*s->buckets));
-	s->leaders = fluss_arena_array(&scratch, nbuckets, sizeof(*s->leaders));
-	s->numbers = fluss_arena_array(&scratch, nbuckets, sizeof(*s->numbers));
-	if (s->buckets == NULL || s->leaders == NULL || s->numbers == NULL)
-	{
-		fluss_arena_free(&scratch);
-		return fluss_fail_memory(err);
-	}
-	for (int i = 0; i < nbuckets; i++)
-	{
-		s->buckets[i].bucket = buckets[i];
-		s->buckets[i].kind = kind;
-		s->buckets[i].result = &results[i];
-	}
 	fluss_table_retain(s->table);
 	status = run_rounds(s, err);
 	fluss_table_release(s->table);
 	for (int i = 0; i < s->nleaders; i++)
 		fluss_request_free(s->leaders[i].request);
-	fluss_arena_free(&scratch);
+	fluss_arena_free(scratch);
 	return status;
 }
 
@@ -418,13 +445,18 @@ fluss_list_offsets(fluss_client *client, fluss_table *table,
 	survey		s = {
 		.client = client,
 		.table = table,
-		.partition_id = partition_id,
 		.offset_kind = kind,
 		.timestamp_ms = timestamp_ms,
 		.required = required
 	};
+	fluss_arena scratch;
+	fluss_status status = open_survey(&s, &scratch, nbuckets, err);
 
-	return run_survey(&s, ASK_OFFSETS, buckets, nbuckets, offsets, err);
+	if (status != FLUSS_OK)
+		return status;
+	for (int i = 0; i < nbuckets; i++)
+		add_question(&s, ASK_OFFSETS, partition_id, buckets[i], &offsets[i]);
+	return run_survey(&s, &scratch, err);
 }
 
 fluss_status
@@ -432,18 +464,86 @@ fluss_table_row_counts(fluss_client *client, fluss_table *table,
 					   int64_t partition_id, const int32_t *buckets,
 					   int nbuckets, int64_t *counts, fluss_error *err)
 {
-	survey		s = {
-		.client = client,
-		.table = table,
-		.partition_id = partition_id
-	};
-	fluss_status status = run_survey(&s, ASK_COUNTS, buckets, nbuckets, counts,
+	fluss_arena scratch;
+	fluss_bucket_ref *refs;
+	fluss_status status;
+
+	fluss_arena_init(&scratch, &client->host);
+	refs = fluss_arena_array(&scratch, nbuckets, sizeof(*refs));
+	if (refs == NULL)
+	{
+		fluss_arena_free(&scratch);
+		return fluss_fail_memory(err);
+	}
+	for (int i = 0; i < nbuckets; i++)
+	{
+		refs[i].partition_id = partition_id;
+		refs[i].bucket = buckets[i];
+	}
+	status = fluss_bucket_row_counts(client, table, refs, nbuckets, counts,
 									 err);
+	fluss_arena_free(&scratch);
+	return status;
+}
+
+/* One question brings the leaders of all of them. */
+static void
+expect_partitions(fluss_table *table, const fluss_bucket_ref *buckets, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (i == 0 || buckets[i].partition_id != buckets[i - 1].partition_id)
+			fluss_leader_expect(table, buckets[i].partition_id);
+	}
+}
+
+fluss_status
+fluss_bucket_row_counts(fluss_client *client, fluss_table *table,
+						const fluss_bucket_ref *buckets, int n,
+						int64_t *counts, fluss_error *err)
+{
+	survey		s = {.client = client, .table = table};
+	fluss_arena scratch;
+	fluss_status status = open_survey(&s, &scratch, n, err);
+
+	if (status != FLUSS_OK)
+		return status;
+	expect_partitions(table, buckets, n);
+	for (int i = 0; i < n; i++)
+		add_question(&s, ASK_COUNTS, buckets[i].partition_id,
+					 buckets[i].bucket, &counts[i]);
+	status = run_survey(&s, &scratch, err);
 
 	/* an older server has no statistics at all */
 	if (status != FLUSS_UNSUPPORTED)
 		return status;
-	for (int i = 0; i < nbuckets; i++)
+	for (int i = 0; i < n; i++)
 		counts[i] = FLUSS_OFFSET_UNKNOWN;
 	return FLUSS_OK;
+}
+
+fluss_status
+fluss_bucket_spans(fluss_client *client, fluss_table *table,
+				   const fluss_bucket_ref *buckets, int n, int64_t *earliest,
+				   int64_t *latest, fluss_error *err)
+{
+	survey		s = {
+		.client = client,
+		.table = table,
+		.offset_kind = FLUSS_OFFSET_EARLIEST
+	};
+	fluss_arena scratch;
+	fluss_status status = open_survey(&s, &scratch, 2 * n, err);
+
+	if (status != FLUSS_OK)
+		return status;
+	expect_partitions(table, buckets, n);
+	for (int i = 0; i < n; i++)
+	{
+		add_question(&s, ASK_OFFSETS, buckets[i].partition_id,
+					 buckets[i].bucket, &earliest[i]);
+		add_question(&s, ASK_LATEST, buckets[i].partition_id,
+					 buckets[i].bucket, &latest[i]);
+	}
+	return run_survey(&s, &scratch, err);
 }
