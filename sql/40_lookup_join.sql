@@ -260,6 +260,8 @@ RESET plan_cache_mode;
 SET enable_nestloop = on; SET enable_material = off; SET enable_memoize = off;
 SELECT g, x.c, x.names FROM generate_series(0, 3) g,
   LATERAL (SELECT count(*) c, count(i.name) names FROM loc l LEFT JOIN info i ON i.sensor_id = l.id + g WHERE l.s > g) x;
+-- a condition of the inner table alone changes: the first row has its match, too
+SELECT g, (SELECT string_agg(i.name, ',' ORDER BY l.s) FROM loc l JOIN info i ON i.sensor_id = l.id WHERE i.sensor_id < 9 - g) FROM generate_series(0, 2) g;
 
 -- answers that are too much for the memory at once
 CREATE FOREIGN TABLE wide (id int, data text) SERVER join_server OPTIONS (table_name 'wide');

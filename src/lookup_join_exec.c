@@ -713,7 +713,10 @@ rescan_lookup_join(CustomScanState *node)
 			ExecReScan(child);
 	}
 	if (state->windows != NULL)
+	{
 		reset_windows(state);
+		FlussHandOver(state->inner, NULL, NO_SLOT);
+	}
 	state->outer_done = state->have_outer = false;
 }
 

@@ -634,7 +634,7 @@ flussReScanForeignScan(ForeignScanState *node)
 {
 	FlussScanState *state = node->fdw_state;
 
-	state->handed = NULL;
+	/* core may only get to it when the join has handed a row over already */
 	if ((!state->started && state->parallel == NULL) ||
 		state->kind == FLUSS_SCAN_HANDED)
 		return;
