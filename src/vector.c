@@ -437,17 +437,14 @@ unscaled_numeric(Datum datum, int scale, bool *exact)
 	scaled = DirectFunctionCall2(numeric_mul, datum, scaled);
 	down = DirectFunctionCall1(numeric_floor, scaled);
 	digits = DatumGetCString(DirectFunctionCall1(numeric_out, down));
-	if (strlen(digits) > 39)
+	if (strlen(digits) > 38 + (digits[0] == '-'))
 		return digits[0] == '-' ? -WIDE_MAX : WIDE_MAX;
 	for (char *p = digits; *p != '\0'; p++)
 	{
 		if (*p != '-')
 			result = result * 10 + (*p - '0');
 	}
-	if (result > WIDE_MAX)
-		result = WIDE_MAX;
-	else
-		*exact = DatumGetBool(DirectFunctionCall2(numeric_eq, scaled, down));
+	*exact = DatumGetBool(DirectFunctionCall2(numeric_eq, scaled, down));
 	return digits[0] == '-' ? -result : result;
 }
 
