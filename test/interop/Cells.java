@@ -3,6 +3,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Runs the cells of the test and prints a line for each. */
 final class Cells {
@@ -11,7 +15,17 @@ final class Cells {
     String run() throws Exception;
   }
 
-  private int failed;
+  private static final int THREADS = 4;
+
+  private final AtomicInteger failed = new AtomicInteger();
+
+  /** Runs tasks, some at a time: most of their time is waiting for servers. */
+  static void together(List<Runnable> tasks) throws InterruptedException {
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    tasks.forEach(threads::execute);
+    threads.shutdown();
+    threads.awaitTermination(1, TimeUnit.HOURS);
+  }
 
   boolean run(String name, Cell cell) {
     try {
@@ -23,13 +37,13 @@ final class Cells {
         cause = cause.getCause();
       }
       System.out.println("not ok - " + name + ": " + String.valueOf(cause).replace('\n', ' '));
-      failed++;
+      failed.incrementAndGet();
       return false;
     }
   }
 
   boolean allPassed() {
-    return failed == 0;
+    return failed.get() == 0;
   }
 
   static void same(Object want, Object got) {

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.fluss.client.Connection;
@@ -22,6 +23,7 @@ import org.apache.fluss.client.table.scanner.log.ScanRecords;
 import org.apache.fluss.config.Configuration;
 import org.apache.fluss.metadata.DatabaseDescriptor;
 import org.apache.fluss.metadata.PartitionInfo;
+import org.apache.fluss.metadata.PartitionSpec;
 import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.metadata.TableDescriptor;
 import org.apache.fluss.metadata.TablePath;
@@ -35,6 +37,11 @@ final class Fluss implements AutoCloseable {
   interface Visitor {
     void visit(TableBucket bucket, String partition, ScanRecord record, Object[] row);
   }
+
+  /** For the first leader, and for one more: the coordinator may have earlier work to do. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final Duration PATIENCE_IN_BETWEEN = Duration.ofSeconds(8);
 
   final Connection connection;
   final Admin admin;
@@ -68,11 +75,13 @@ final class Fluss implements AutoCloseable {
   }
 
   /**
-   * Creates tables. A coordinator of 0.9.1 misses the creation of a table now and then, when it
-   * looks at the new ZooKeeper node only after the table's data has come to it; such a table never
-   * gets a leader, and is made again. In between the coordinator must see that it is gone.
+   * Creates tables and partitions. A coordinator of 0.9.1 misses the creation of one now and then,
+   * when it looks at the new ZooKeeper node only after the data has come to it; it never gets a
+   * leader, and the table is made again. In between the coordinator must see that it is gone.
    */
-  void create(Map<TablePath, TableDescriptor> tables) throws Exception {
+  void create(
+      Map<TablePath, TableDescriptor> tables, Map<TablePath, Set<PartitionSpec>> partitions)
+      throws Exception {
     List<TablePath> waiting = new ArrayList<>(tables.keySet());
     for (int attempt = 0; !waiting.isEmpty(); attempt++) {
       if (attempt == 5) {
@@ -86,14 +95,18 @@ final class Fluss implements AutoCloseable {
       }
       for (TablePath path : waiting) {
         admin.createTable(path, tables.get(path), false).get();
+        for (PartitionSpec partition : partitions.getOrDefault(path, Set.of())) {
+          admin.createPartition(path, partition, false).get();
+        }
       }
-      long deadline = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
       while (!waiting.isEmpty() && System.nanoTime() < deadline) {
         Thread.sleep(100);
         metadata().updateMetadata(new HashSet<>(waiting), null, null);
         for (Iterator<TablePath> it = waiting.iterator(); it.hasNext(); ) {
           if (isLed(it.next())) {
             it.remove();
+            deadline = System.nanoTime() + PATIENCE_IN_BETWEEN.toNanos();
           }
         }
       }
@@ -102,6 +115,9 @@ final class Fluss implements AutoCloseable {
 
   private boolean isLed(TablePath path) {
     try (Table table = connection.getTable(path)) {
+      if (table.getTableInfo().isPartitioned()) {
+        metadata().updateMetadata(Set.of(path), null, partitions(table).keySet());
+      }
       return buckets(table).stream()
           .allMatch(
               bucket ->

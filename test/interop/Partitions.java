@@ -1,5 +1,12 @@
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.fluss.client.table.getter.PartitionGetter;
+import org.apache.fluss.metadata.PartitionSpec;
 import org.apache.fluss.row.BinaryString;
+import org.apache.fluss.row.GenericRow;
 import org.apache.fluss.row.TimestampLtz;
 import org.apache.fluss.row.TimestampNtz;
 
@@ -14,6 +21,25 @@ final class Partitions {
           "date", "time_3", "float", "double", "ntz_6", "ltz_3");
 
   private Partitions() {}
+
+  /** Those that a table's rows belong to. */
+  static Set<PartitionSpec> of(TestTable table, Direction direction) {
+    Set<PartitionSpec> all = new HashSet<>();
+    if (!table.isPartitioned()) {
+      return all;
+    }
+    PartitionGetter getter =
+        new PartitionGetter(table.descriptor().getSchema().getRowType(), table.partitionKey);
+    for (TestTable.Write write : table.writes(direction)) {
+      String[] values = getter.getPartition(GenericRow.of(write.row)).split("\\$");
+      Map<String, String> spec = new LinkedHashMap<>();
+      for (int i = 0; i < values.length; i++) {
+        spec.put(table.partitionKey.get(i), values[i]);
+      }
+      all.add(new PartitionSpec(spec));
+    }
+    return all;
+  }
 
   static List<Object> values(Type type) {
     switch (type.name) {

@@ -58,7 +58,7 @@ final class SqlFile {
       changelog(sql);
     }
     if (direction == Direction.SQL_WRITES) {
-      create(sql);
+      statement(sql, "%s", create());
       insert(sql, names);
     }
     sql.append(
@@ -102,13 +102,12 @@ final class SqlFile {
     return position("").replaceAll("( _\\w+) \\w+", "$1");
   }
 
-  private void create(StringBuilder sql) {
+  private String create() {
     String properties =
         table.properties.entrySet().stream()
             .map(p -> String.format("\"%s\": \"%s\"", p.getKey(), p.getValue()))
             .collect(Collectors.joining(", ", "'{", "}'"));
-    statement(
-        sql,
+    return String.format(
         "SELECT interop.create_table('%s %s create table', '%s', %s, %s, %d, %s, %s)",
         direction.letter,
         table.name,
@@ -125,6 +124,18 @@ final class SqlFile {
     if (table.name.equals("log_lz4_frame_3") || table.name.equals("kv_3")) {
       sql.append(String.format("\\copy (%s) TO '%s.csv' CSV%n", rows, table.name));
       sql.append(String.format("\\copy %s (%s) FROM '%s.csv' CSV%n", foreign, names, table.name));
+    } else if (table.isPartitioned()) {
+      statement(
+          sql,
+          "SELECT interop.insert_partitioned('%s %s insert', '%s',"
+              + " $$INSERT INTO %s (%s) %s$$, $$%s$$)",
+          direction.letter,
+          table.name,
+          foreign,
+          foreign,
+          names,
+          rows,
+          create());
     } else {
       statement(
           sql,

@@ -40,3 +40,6 @@ SELECT pg_temp.go('join with a state',
   'SELECT r._log_offset, i.note FROM @ r LEFT JOIN fluss_a.key_int_3 i ON i.k = r.sensor_id');
 SELECT pg_temp.go('first row',
   'SELECT sensor_id FROM @ WHERE _log_offset >= 0 ORDER BY _log_offset LIMIT 1');
+SELECT interop.cell('go check',
+  $$SELECT problem, subject FROM fluss_fdw_check('fluss_a.go_readings')$$,
+  $$VALUES ('foreign batch layout', 'bucket 0')$$);
