@@ -211,6 +211,19 @@ CREATE FUNCTION tells(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ B
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM states WHERE n = 1 AND id < 2;
 SELECT id FROM barrier WHERE tells(t);
 SELECT id FROM barrier WHERE id = 5 AND tells(t);
+-- nor what a policy of a partitioned parent hides
+CREATE TABLE guarded (id integer, n integer, bkt integer) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE places PARTITION OF guarded DEFAULT SERVER statements_server OPTIONS (table_name 'states');
+ALTER FOREIGN TABLE places ALTER COLUMN bkt OPTIONS (ADD metadata 'bucket');
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+CREATE POLICY negative ON guarded USING (n < 0);
+CREATE ROLE regress_guarded;
+GRANT SELECT ON guarded TO regress_guarded;
+CREATE FUNCTION tells_place(integer) RETURNS boolean LANGUAGE plpgsql STABLE COST 0.0001 AS $$ BEGIN RAISE WARNING 'sees bucket %', $1; RETURN true; END $$;
+SET ROLE regress_guarded;
+SELECT id FROM guarded WHERE tells_place(bkt);
+SELECT id FROM guarded WHERE tells_place(bkt) LIMIT 1;
+RESET ROLE;
 CREATE MATERIALIZED VIEW snapshot AS SELECT id, t FROM events WHERE off < 3;
 CREATE UNIQUE INDEX ON snapshot (id);
 REFRESH MATERIALIZED VIEW CONCURRENTLY snapshot;
@@ -242,6 +255,7 @@ RESET plan_cache_mode;
 
 SELECT fluss_drop_database('statements_server', 'regress_statements', cascade => true);
 DROP MATERIALIZED VIEW snapshot;
-DROP TABLE plain, parted, parent CASCADE;
+DROP TABLE plain, parted, parent, guarded CASCADE;
+DROP ROLE regress_guarded;
 DROP SERVER statements_server CASCADE;
-DROP FUNCTION made_trigger, plain_trigger, count_stable, count_volatile, tells;
+DROP FUNCTION made_trigger, plain_trigger, count_stable, count_volatile, tells, tells_place;

@@ -148,7 +148,8 @@ all_pushed(FlussRelation *rel, RelOptInfo *baserel, List **clauses)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = (Node *) rinfo->clause;
 
-		if (rinfo->pseudoconstant)
+		if (rinfo->pseudoconstant ||
+			!restriction_is_securely_promotable(rinfo, baserel))
 			return false;
 		if (FlussRangeUseOf(rel, baserel->relid, clause, FLUSS_PART_ALL,
 							NULL) != FLUSS_RANGE_EXACT &&

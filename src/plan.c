@@ -702,6 +702,33 @@ FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind, List *attnums)
 	return pstrdup(schema->columns[FlussNarrowestColumn(schema)].name);
 }
 
+/*
+ * Bare clauses that may be evaluated before all others.  What a barrier guards
+ * must not be shown to a function that could tell of it: the rest stays with
+ * the executor, which keeps the order.  A lookup evaluates no clause on a row.
+ */
+static List *
+early_clauses(RelOptInfo *baserel, FlussScanKind kind, List *scan_clauses,
+			  List **late)
+{
+	List	   *early = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, scan_clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (kind == FLUSS_SCAN_LOOKUP ||
+			restriction_is_securely_promotable(rinfo, baserel))
+			early = lappend(early, rinfo);
+		else
+			others = lappend(others, rinfo);
+	}
+	*late = extract_actual_clauses(others, false);
+	return extract_actual_clauses(early, false);
+}
+
 ForeignScan *
 flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -710,6 +737,8 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	FlussPlanState *state = baserel->fdw_private;
 	FlussPlanPrivate priv = {.table_id = FLUSS_NO_TABLE_ID};
 	FlussSplit	split;
+	List	   *early;
+	List	   *late;
 	List	   *ranges;
 	List	   *used;
 	List	   *exprs;
@@ -722,8 +751,9 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 		priv.table_id = state->rel->table->table_id;
 		priv.nbuckets = state->rel->table->nbuckets;
 	}
-	FlussSplitClauses(root, state, priv.kind, baserel->relid,
-					  extract_actual_clauses(scan_clauses, false), &split);
+	early = early_clauses(baserel, priv.kind, scan_clauses, &late);
+	FlussSplitClauses(root, state, priv.kind, baserel->relid, early, &split);
+	split.local = list_concat(split.local, late);
 	used = list_concat_copy(baserel->reltarget->exprs, split.local);
 	used = list_concat(used, split.vector);
 	priv.attnums = FlussNeededAttributes(state->rel, baserel->relid, used);

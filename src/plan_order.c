@@ -23,6 +23,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -73,7 +74,8 @@ evaluates_all(FlussPlanState *state, RelOptInfo *baserel)
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (FlussRangeUseOf(state->rel, baserel->relid,
+		if (!restriction_is_securely_promotable(rinfo, baserel) ||
+			FlussRangeUseOf(state->rel, baserel->relid,
 							(Node *) rinfo->clause, allowed, NULL) !=
 			FLUSS_RANGE_EXACT)
 			return false;
