@@ -219,7 +219,7 @@ ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 CREATE POLICY negative ON guarded USING (n < 0);
 CREATE ROLE regress_guarded;
 GRANT SELECT ON guarded TO regress_guarded;
-CREATE FUNCTION tells_place(integer) RETURNS boolean LANGUAGE plpgsql STABLE COST 0.0001 AS $$ BEGIN RAISE WARNING 'sees bucket %', $1; RETURN true; END $$;
+CREATE FUNCTION tells_place(integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE WARNING 'sees bucket %', $1; RETURN true; END $$;
 SET ROLE regress_guarded;
 SELECT id FROM guarded WHERE tells_place(bkt);
 SELECT id FROM guarded WHERE tells_place(bkt) LIMIT 1;

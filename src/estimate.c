@@ -17,6 +17,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -263,20 +265,25 @@ FlussRangeClauses(FlussRelation *rel, Index varno, List *clauses, int allowed,
 	return result;
 }
 
-/* With what stable functions and known parameters stand for now. */
+/*
+ * With what stable functions and known parameters stand for now.  Only those
+ * that may be evaluated before all others: what a policy hides shall not be told.
+ */
 static List *
-estimated_clauses(PlannerInfo *root, List *clauses)
+estimated_clauses(PlannerInfo *root, Index varno, List *clauses)
 {
+	RelOptInfo *baserel = find_base_rel(root, varno);
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
-		Node	   *clause = lfirst(lc);
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		result = lappend(result, estimate_expression_value(root, clause));
+		if (restriction_is_securely_promotable(rinfo, baserel))
+			result = lappend(result,
+							 estimate_expression_value(root,
+													   (Node *) rinfo->clause));
 	}
 	return result;
 }
@@ -442,7 +449,7 @@ FlussCostedRows(PlannerInfo *root, FlussPlanState *state, Index varno,
 				List *clauses)
 {
 	if (state->keyed ||
-		!is_open_ended(state, varno, estimated_clauses(root, clauses)))
+		!is_open_ended(state, varno, estimated_clauses(root, varno, clauses)))
 		return state->fetched_rows;
 	return Max(state->fetched_rows, GROWN_ROWS);
 }
@@ -454,7 +461,7 @@ FlussFetchedRows(PlannerInfo *root, FlussPlanState *state, Index varno,
 	FlussRelation *rel = state->rel;
 	int			allowed = state->keyed ? FlussAllowedParts(FLUSS_SCAN_LIMIT) :
 		FLUSS_PART_ALL;
-	List	   *estimated = estimated_clauses(root, clauses);
+	List	   *estimated = estimated_clauses(root, varno, clauses);
 	FlussOffsetSet *sets = constant_sets(state, varno, estimated);
 	List	   *constant = FlussRangeClauses(rel, varno, estimated, allowed, true);
 	List	   *open = list_difference_ptr(FlussRangeClauses(rel, varno, estimated,
@@ -512,7 +519,7 @@ FlussEstimateTable(PlannerInfo *root, FlussPlanState *state,
 {
 	if (state->rel->table != NULL)
 	{
-		List	   *clauses = estimated_clauses(root,
+		List	   *clauses = estimated_clauses(root, baserel->relid,
 												baserel->baserestrictinfo);
 		FlussOffsetSet *sets = constant_sets(state, baserel->relid, clauses);
 		bool	   *wanted = palloc(state->places.n + 1);
