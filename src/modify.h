@@ -92,7 +92,7 @@ extern void FlussFetchOldRow(FlussModifyState *state,
 
 /* A column that takes no value: metadata, or auto-increment. */
 extern void FlussRefuseColumn(const FlussModifyState *state,
-							  AttrNumber attnum) pg_attribute_noreturn();
+							  AttrNumber attnum) __attribute__((noreturn));
 /*
  * Makes the converters of the written columns and tells, by remote column,
  * which they are.

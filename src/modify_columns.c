@@ -13,6 +13,8 @@
 
 #include "access/table.h"
 #include "commands/trigger.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -141,6 +143,32 @@ check_unchanged(const FlussModifyState *state, AttrNumber attnum)
 						   attr->name)));
 }
 
+/*
+ * The updated columns and what is generated from them.  Core's own set is not
+ * there yet when a modification begins, and asking for it makes it: twice.
+ */
+static Bitmapset *
+with_generated(ResultRelInfo *rri, const Bitmapset *updated)
+{
+	Relation	rel = rri->ri_RelationDesc;
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *result = bms_copy(updated);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attr = TupleDescAttr(desc, i);
+		Bitmapset  *used = NULL;
+
+		if (attr->attgenerated != ATTRIBUTE_GENERATED_STORED)
+			continue;
+		pull_varattnos(build_column_default(rel, attr->attnum), 1, &used);
+		if (bms_overlap(updated, used))
+			result = bms_add_member(result, attr->attnum -
+									FirstLowInvalidHeapAttributeNumber);
+	}
+	return result;
+}
+
 /* Columns that an UPDATE writes, without the key. */
 static Bitmapset *
 updated_attributes(const FlussModifyState *state, ModifyTableState *mtstate,
@@ -148,8 +176,7 @@ updated_attributes(const FlussModifyState *state, ModifyTableState *mtstate,
 {
 	EState	   *estate = mtstate->ps.state;
 	TupleDesc	desc = RelationGetDescr(rri->ri_RelationDesc);
-	Bitmapset  *given = bms_union(ExecGetUpdatedCols(rri, estate),
-								  ExecGetExtraUpdatedCols(rri, estate));
+	Bitmapset  *given = with_generated(rri, ExecGetUpdatedCols(rri, estate));
 	bool		all = has_before_row_trigger(CMD_UPDATE, rri);
 	Bitmapset  *result = NULL;
 
