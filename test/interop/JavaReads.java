@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.fluss.bucketing.BucketingFunction;
 import org.apache.fluss.client.lookup.LookupResult;
 import org.apache.fluss.client.lookup.Lookuper;
@@ -53,7 +54,9 @@ final class JavaReads {
       cells.run(name + "all columns", this::log);
       for (int i = 1; i < table.columns.size(); i++) {
         int column = i;
-        cells.run(name + table.names().get(i), () -> projected(column));
+        if (isReadable(i)) {
+          cells.run(name + table.names().get(i), () -> projected(column));
+        }
       }
     }
   }
@@ -81,9 +84,7 @@ final class JavaReads {
     List<Object[]> rows = new ArrayList<>();
     Map<TableBucket, Integer> last = new HashMap<>();
     BucketOf bucketOf = table.bucketKey.isEmpty() ? null : new BucketOf();
-    fluss.readLog(
-        path,
-        null,
+    readReadable(
         (bucket, partition, record, row) -> {
           rows.add(row);
           Cells.same(ChangeType.APPEND_ONLY, record.getChangeType());
@@ -95,7 +96,7 @@ final class JavaReads {
             throw new AssertionError("row " + row[0] + " comes after " + previous);
           }
         });
-    return compare(rows);
+    return compare(readableOf(expected), rows);
   }
 
   private String projected(int column) throws Exception {
@@ -168,9 +169,7 @@ final class JavaReads {
     int keys = table.primaryKey.size();
     Map<List<String>, Object[]> state = new HashMap<>();
     BucketOf bucketOf = new BucketOf();
-    fluss.readLog(
-        path,
-        null,
+    readReadable(
         (bucket, partition, record, row) -> {
           Cells.same(bucketOf.bucket(row), bucket.getBucket());
           List<String> key = table.text(row).subList(0, keys);
@@ -183,12 +182,57 @@ final class JavaReads {
               state.remove(key);
           }
         });
-    return compare(new ArrayList<>(state.values()));
+    return compare(readableOf(expected), new ArrayList<>(state.values()));
+  }
+
+  /**
+   * The Java client cannot read the elements of type CHAR from Arrow batches, not those either that
+   * it has written itself: as if they all had the same length.
+   */
+  private boolean isReadable(int column) {
+    String name = table.names().get(column);
+    boolean arrow = "ARROW".equals(table.properties.getOrDefault("table.log.format", "ARROW"));
+    return !arrow || !name.equals("c_array_of_char") && !name.equals("c_map_by_char");
+  }
+
+  /** Rows with NULL for what cannot be read. */
+  private List<Object[]> readableOf(List<Object[]> rows) {
+    List<Object[]> readable = new ArrayList<>();
+    for (Object[] row : rows) {
+      Object[] copy = row.clone();
+      for (int i = 0; i < copy.length; i++) {
+        if (!isReadable(i)) {
+          copy[i] = null;
+        }
+      }
+      readable.add(copy);
+    }
+    return readable;
+  }
+
+  /** Reads the log, with NULL for what cannot be read. */
+  private void readReadable(Fluss.Visitor visitor) throws Exception {
+    int width = table.columns.size();
+    int[] columns = IntStream.range(0, width).filter(this::isReadable).toArray();
+    fluss.readLog(
+        path,
+        columns.length == width ? null : columns,
+        (bucket, partition, record, row) -> {
+          Object[] whole = new Object[width];
+          for (int i = 0; i < columns.length; i++) {
+            whole[columns[i]] = row[i];
+          }
+          visitor.visit(bucket, partition, record, whole);
+        });
   }
 
   private String compare(List<Object[]> rows) {
+    return compare(expected, rows);
+  }
+
+  private String compare(List<Object[]> want, List<Object[]> rows) {
     return Cells.sameRows(
-        expected.stream().map(table::text).collect(Collectors.toList()),
+        want.stream().map(table::text).collect(Collectors.toList()),
         rows.stream().map(table::text).collect(Collectors.toList()));
   }
 

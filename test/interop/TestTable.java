@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.fluss.metadata.DataLakeFormat;
 import org.apache.fluss.metadata.Schema;
 import org.apache.fluss.metadata.TableDescriptor;
@@ -225,7 +226,9 @@ final class TestTable {
       }
       // the bytes of a key are never none
       boolean none = lake() == DataLakeFormat.ICEBERG && List.of("", "\\x").contains(text(key).get(0));
-      if (!none && seen.add(text(key))) {
+      // another key would be written than Java looks up
+      boolean cut = direction == Direction.SQL_WRITES && Stream.of(key).anyMatch(Type::isTooFine);
+      if (!none && !cut && seen.add(text(key))) {
         keys.add(key);
       }
     }

@@ -85,6 +85,15 @@ final class Type {
     return true;
   }
 
+  /** What SQL cannot write: times finer than a microsecond. */
+  static boolean isTooFine(Object value) {
+    if (value instanceof TimestampNtz) {
+      return ((TimestampNtz) value).getNanoOfMillisecond() % 1000 != 0;
+    }
+    return value instanceof TimestampLtz
+        && ((TimestampLtz) value).getNanoOfMillisecond() % 1000 != 0;
+  }
+
   boolean isNested() {
     return fluss.is(DataTypeRoot.ARRAY) || fluss.is(DataTypeRoot.MAP) || fluss.is(DataTypeRoot.ROW);
   }
