@@ -312,6 +312,9 @@ fluss_create_table(fluss_client *client, const char *database,
 											   false, &body, err);
 	if (status == FLUSS_OK)
 		status = create_until_served(client, database, name, &body, err);
+	/* see FLUSS_ADMIN_NOTED_MS */
+	if (status == FLUSS_OK && spec->npartition_key > 0)
+		status = fluss_cluster_sleep(client, FLUSS_ADMIN_NOTED_MS, err);
 	fluss_buf_free(&body);
 	fluss_buf_free(&json);
 	if (status == FLUSS_SERVER_ERROR && if_not_exists &&

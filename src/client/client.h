@@ -170,6 +170,13 @@ FLUSS_MUST_CHECK fluss_status fluss_admin_served(fluss_client *client,
 												 fluss_table *table,
 												 int64_t partition_id,
 												 bool *lost, fluss_error *err);
+/*
+ * A partitioned table has no bucket whose leader would tell that the
+ * coordinator has taken note of it.  One of 0.9.1 that hears of a partition
+ * before it hears of its table gives nothing new a leader any more, so a new
+ * table gets this time.
+ */
+#define FLUSS_ADMIN_NOTED_MS	500
 /* How often something is made again. */
 #define FLUSS_ADMIN_MAX_LOST	3
 /* Pauses between the removal of a lost one and the next creation. */
