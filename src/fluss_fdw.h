@@ -447,6 +447,9 @@ typedef struct FlussComparison
 
 extern bool FlussSplitComparison(const FlussRelation *rel, Index varno,
 								 Node *clause, FlussComparison *out);
+/* smallint, integer and bigint, and a value of one of them. */
+extern bool FlussIsIntegerType(Oid type);
+extern int64 FlussIntegerOf(Datum datum, Oid type);
 /*
  * column = value or column = ANY (array) that a lookup can answer; gives the
  * column's place in the primary key.  Needs the remote side of rel.
@@ -510,17 +513,8 @@ extern List *FlussMatchJoinKey(FlussRelation *rel, Index varno, List *clauses,
 extern bool FlussPrefixColumns(const FlussRelation *rel, Bitmapset **columns);
 /* Place of an attribute in the primary key, or -1. */
 extern int	FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum);
-/* Takes such a clause apart; argtype is the type of the array's elements. */
-extern bool FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
-								AttrNumber *attnum, Expr **value,
-								Oid *argtype, bool *is_array);
 
-/* The same with the operator, as "column op value", whatever it means. */
-extern bool FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
-							   AttrNumber *attnum, Oid *opno, Expr **value,
-							   Oid *argtype, bool *is_array);
-
-/* --------------------------------------------------------------- vector.c */
+/* ------------------------------------------------ vector.c, vector_value.c */
 
 typedef struct FlussScanState FlussScanState;
 /* A compiled filter on the columns of a batch. */

@@ -59,11 +59,16 @@ bool
 FlussSplitKeyLeaf(FlussRelation *rel, Index varno, Node *clause,
 				  FlussKeyLeaf *leaf)
 {
-	if (FlussIsKeyClause(rel, varno, clause, &leaf->keyno))
-		return FlussSplitKeyClause(rel, varno, clause, &leaf->attnum,
-								   &leaf->value, &leaf->argtype,
-								   &leaf->is_array);
-	return split_boolean(rel, varno, clause, leaf);
+	FlussComparison comparison;
+
+	if (!FlussIsKeyClause(rel, varno, clause, &leaf->keyno) ||
+		!FlussSplitComparison(rel, varno, clause, &comparison))
+		return split_boolean(rel, varno, clause, leaf);
+	leaf->attnum = comparison.attr->attnum;
+	leaf->value = comparison.value;
+	leaf->argtype = comparison.argtype;
+	leaf->is_array = comparison.is_array;
+	return true;
 }
 
 bool

@@ -174,19 +174,16 @@ count_keys(const LookupJoin *join, double outer_rows)
 
 	foreach(lc, join->keys)
 	{
-		AttrNumber	attnum;
-		Expr	   *value;
-		Oid			argtype;
-		bool		is_array;
+		FlussComparison key;
 		bool		isdefault;
 		VariableStatData vardata;
 
-		if (!FlussSplitKeyClause(join->rel, join->innerrel->relid, lfirst(lc),
-								 &attnum, &value, &argtype, &is_array))
+		if (!FlussSplitComparison(join->rel, join->innerrel->relid, lfirst(lc),
+								  &key))
 			elog(ERROR, "lookup join holds a clause that is no key");
-		if (pull_varnos(join->root, (Node *) value) == NULL)
+		if (pull_varnos(join->root, (Node *) key.value) == NULL)
 			continue;
-		examine_variable(join->root, (Node *) value, 0, &vardata);
+		examine_variable(join->root, (Node *) key.value, 0, &vardata);
 		keys *= get_variable_numdistinct(&vardata, &isdefault);
 		ReleaseVariableStats(vardata);
 
@@ -578,17 +575,13 @@ split_keys(PlannerInfo *root, FlussRelation *rel, Index varno, List *keys,
 
 	foreach(lc, keys)
 	{
-		AttrNumber	attnum;
-		Expr	   *value;
-		Oid			argtype;
-		bool		is_array;
+		FlussComparison key;
 
-		if (!FlussSplitKeyClause(rel, varno, lfirst(lc), &attnum, &value,
-								 &argtype, &is_array))
+		if (!FlussSplitComparison(rel, varno, lfirst(lc), &key))
 			elog(ERROR, "lookup join holds a clause that is no key");
-		parts->values = lappend(parts->values, value);
-		priv->attnums = lappend_int(priv->attnums, attnum);
-		priv->argtypes = lappend_oid(priv->argtypes, argtype);
+		parts->values = lappend(parts->values, key.value);
+		priv->attnums = lappend_int(priv->attnums, key.attr->attnum);
+		priv->argtypes = lappend_oid(priv->argtypes, key.argtype);
 	}
 	parts->keys = FlussColumnsFirst(root, keys, varno);
 }

@@ -123,20 +123,23 @@ FlussSplitComparison(const FlussRelation *rel, Index varno, Node *clause,
 }
 
 bool
-FlussSplitOperator(FlussRelation *rel, Index varno, Node *clause,
-				   AttrNumber *attnum, Oid *opno, Expr **value, Oid *argtype,
-				   bool *is_array)
+FlussIsIntegerType(Oid type)
 {
-	FlussComparison cmp;
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
 
-	if (!FlussSplitComparison(rel, varno, clause, &cmp))
-		return false;
-	*attnum = cmp.attr->attnum;
-	*opno = cmp.opno;
-	*value = cmp.value;
-	*argtype = cmp.argtype;
-	*is_array = cmp.is_array;
-	return true;
+int64
+FlussIntegerOf(Datum datum, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(datum);
+		case INT4OID:
+			return DatumGetInt32(datum);
+		default:
+			return DatumGetInt64(datum);
+	}
 }
 
 int
@@ -164,22 +167,6 @@ is_default_equality(Oid opno, Oid type)
 	return OidIsValid(entry->btree_opf) &&
 		get_op_opfamily_strategy(opno, entry->btree_opf) ==
 		BTEqualStrategyNumber;
-}
-
-bool
-FlussSplitKeyClause(FlussRelation *rel, Index varno, Node *clause,
-					AttrNumber *attnum, Expr **value, Oid *argtype,
-					bool *is_array)
-{
-	FlussComparison cmp;
-
-	if (!FlussSplitComparison(rel, varno, clause, &cmp))
-		return false;
-	*attnum = cmp.attr->attnum;
-	*value = cmp.value;
-	*argtype = cmp.argtype;
-	*is_array = cmp.is_array;
-	return true;
 }
 
 bool

@@ -196,20 +196,6 @@ FlussRangeCompile(FlussRelation *rel, Index varno, List *clauses, int allowed,
 
 /* ----------------------------------------------------------------- values */
 
-static int64
-integer_of(Datum datum, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(datum);
-		case INT4OID:
-			return DatumGetInt32(datum);
-		default:
-			return DatumGetInt64(datum);
-	}
-}
-
 /* Times of several values: what lies between them may come, too. */
 static void
 take_time(RangeNode *node, Datum datum)
@@ -233,7 +219,7 @@ take_one(RangeNode *node, Datum datum)
 	if (node->kind == NODE_TIME)
 		take_time(node, datum);
 	else
-		node->values[node->nvalues++] = integer_of(datum, node->type);
+		node->values[node->nvalues++] = FlussIntegerOf(datum, node->type);
 }
 
 static void

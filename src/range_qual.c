@@ -25,12 +25,6 @@
 #include "utils/typcache.h"
 
 static bool
-is_integer_type(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_time_type(Oid type)
 {
 	return type == TIMESTAMPTZOID || type == TIMESTAMPOID || type == DATEOID;
@@ -56,7 +50,7 @@ compare_leaf(FlussLeaf *leaf)
 {
 	bool		bucket = leaf->comparison.attr->metadata == FLUSS_META_BUCKET;
 
-	if (!is_integer_type(leaf->comparison.argtype))
+	if (!FlussIsIntegerType(leaf->comparison.argtype))
 		return;
 	leaf->kind = FLUSS_LEAF_COMPARE;
 	leaf->part = bucket ? FLUSS_PART_PLACE : FLUSS_PART_OFFSET;

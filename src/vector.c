@@ -3,10 +3,8 @@
  *	  Filters on the column views of a batch, before a row is formed.
  *
  * A clause is a tree of AND and OR over simple tests of one fixed-width column.
- * A test becomes an interval of the column's own raw units, so that a column of
- * any width is compared without a conversion and with the result that core's
- * operator has: what lies between two raw values is rounded the way that the
- * operator wants.  Floating point keeps core's order, NaN above all.
+ * A test becomes an interval of the column's own raw units (vector_value.c), so
+ * that a column of any width is compared without a conversion.
  *
  * Three-valued logic is cut to "true or not": there is no NOT above a test.
  *
@@ -15,85 +13,24 @@
  * column that is tested is filled in as well, so a surviving row with a value
  * that PostgreSQL cannot hold is an error as without a filter.
  */
-#include "convert.h"
+#include "vector.h"
 
-#include "access/stratnum.h"
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
-
-/* Strategy of <>, which no operator family has. */
-#define NOT_EQUAL_STRATEGY	(BTMaxStrategyNumber + 1)
-
-/* Beyond the unscaled value of any DECIMAL, and of any 64-bit integer. */
-#define WIDE_MAX	FlussPowerOfTen(38)
-
-typedef enum VectorKind
-{
-	VECTOR_AND,
-	VECTOR_OR,
-	VECTOR_TEST
-} VectorKind;
-
-typedef enum FloatTest
-{
-	FLOAT_ANY,					/* true for every number */
-	FLOAT_LESS,
-	FLOAT_LESS_EQUAL,
-	FLOAT_EQUAL,
-	FLOAT_NOT_NAN
-} FloatTest;
-
-typedef struct VectorNode
-{
-	VectorKind	kind;
-	List	   *children;		/* AND, OR: of VectorNode */
-	/* tests */
-	AttrNumber	attnum;
-	int			column;			/* index into the batch's columns */
-	FlussConversion conversion;
-	const fluss_type *type;
-	int			strategy;		/* btree, or <>; 0: the value is not asked for */
-	Oid			argtype;
-	Const	   *constant;
-	ExprState  *value;			/* NULL: constant, or none */
-	/* once the value is known: true for NULL, true for what lies within */
-	bool		ready;
-	bool		null_result;
-	bool		negate;			/* ... or for what does not */
-	int128		low;			/* raw units; none when low > high */
-	int128		high;
-	FloatTest	float_test;
-	double		float_key;
-	/* result for the rows of the current batch */
-	uint8	   *mask;
-	int			room;
-} VectorNode;
 
 struct FlussVector
 {
-	VectorNode *root;
+	FlussVectorNode *root;
 	MemoryContext context;
 	int32	   *rows;
 	int			room;
 };
 
 /* ------------------------------------------------------- what qualifies */
-
-static bool
-is_integer_type(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
 
 static bool
 is_float_type(Oid type)
@@ -105,8 +42,8 @@ is_float_type(Oid type)
 static bool
 is_comparable(Oid column, Oid value)
 {
-	if (is_integer_type(column))
-		return is_integer_type(value);
+	if (FlussIsIntegerType(column))
+		return FlussIsIntegerType(value);
 	if (is_float_type(column))
 		return is_float_type(value);
 	if (column == TIMESTAMPOID && value == DATEOID)
@@ -162,7 +99,7 @@ strategy_of(Oid opno, Oid type)
 	if (OidIsValid(negator) &&
 		get_op_opfamily_strategy(negator, entry->btree_opf) ==
 		BTEqualStrategyNumber)
-		return NOT_EQUAL_STRATEGY;
+		return FLUSS_NOT_EQUAL_STRATEGY;
 	return 0;
 }
 
@@ -182,7 +119,7 @@ plain_column(const FlussRelation *rel, Index varno, Node *node)
 /* A boolean column, with what makes it true. */
 static bool
 match_boolean(const FlussRelation *rel, Index varno, Node *clause,
-			  VectorNode *test)
+			  FlussVectorNode *test)
 {
 	bool		wanted = true;
 
@@ -224,13 +161,13 @@ match_boolean(const FlussRelation *rel, Index varno, Node *clause,
 
 static bool
 match_null_test(const FlussRelation *rel, Index varno, NullTest *ntest,
-				VectorNode *test)
+				FlussVectorNode *test)
 {
 	test->attnum = plain_column(rel, varno, (Node *) ntest->arg);
 	test->null_result = ntest->nulltesttype == IS_NULL;
 	/* every value lies within */
-	test->low = -WIDE_MAX;
-	test->high = WIDE_MAX;
+	test->low = -FLUSS_WIDE_MAX;
+	test->high = FLUSS_WIDE_MAX;
 	test->float_test = FLOAT_ANY;
 	test->negate = ntest->nulltesttype == IS_NULL;
 	return AttributeNumberIsValid(test->attnum) && !ntest->argisrow;
@@ -238,11 +175,10 @@ match_null_test(const FlussRelation *rel, Index varno, NullTest *ntest,
 
 /* Fills in what the form of a test tells; value is its other side, or NULL. */
 static bool
-match_test(FlussRelation *rel, Index varno, Node *clause, VectorNode *test,
+match_test(FlussRelation *rel, Index varno, Node *clause, FlussVectorNode *test,
 		   Expr **value)
 {
-	Oid			opno;
-	bool		is_array;
+	FlussComparison comparison;
 
 	*value = NULL;
 	test->kind = VECTOR_TEST;
@@ -252,19 +188,21 @@ match_test(FlussRelation *rel, Index varno, Node *clause, VectorNode *test,
 		return match_null_test(rel, varno, (NullTest *) clause, test);
 	if (!IsA(clause, OpExpr))
 		return match_boolean(rel, varno, clause, test);
-	if (!FlussSplitOperator(rel, varno, clause, &test->attnum, &opno, value,
-							&test->argtype, &is_array) || is_array ||
-		!is_comparable(rel->attrs[test->attnum - 1].type, test->argtype))
+	if (!FlussSplitComparison(rel, varno, clause, &comparison) ||
+		!is_comparable(comparison.attr->type, comparison.argtype))
 		return false;
+	test->attnum = comparison.attr->attnum;
+	test->argtype = comparison.argtype;
+	*value = comparison.value;
 	test->ready = false;
-	test->strategy = strategy_of(opno, rel->attrs[test->attnum - 1].type);
+	test->strategy = strategy_of(comparison.opno, comparison.attr->type);
 	return test->strategy != 0;
 }
 
 bool
 FlussIsVectorClause(FlussRelation *rel, Index varno, Node *clause)
 {
-	VectorNode	test = {0};
+	FlussVectorNode	test = {0};
 	Expr	   *value;
 	ListCell   *lc;
 
@@ -283,10 +221,10 @@ FlussIsVectorClause(FlussRelation *rel, Index varno, Node *clause)
 
 /* ------------------------------------------------------------- compiling */
 
-static VectorNode *
+static FlussVectorNode *
 compile(FlussRelation *rel, Index varno, Node *clause, PlanState *parent)
 {
-	VectorNode *node = palloc0(sizeof(*node));
+	FlussVectorNode *node = palloc0(sizeof(*node));
 	Expr	   *value;
 	ListCell   *lc;
 
@@ -324,7 +262,7 @@ FlussVectorCompile(FlussRelation *rel, Index varno, List *clauses,
 }
 
 static void
-bind(VectorNode *node, FlussScanState *state)
+bind(FlussVectorNode *node, FlussScanState *state)
 {
 	ListCell   *lc;
 
@@ -358,7 +296,7 @@ FlussVectorBind(FlussVector *vector, FlussScanState *state)
 }
 
 static void
-forget_values(VectorNode *node)
+forget_values(FlussVectorNode *node)
 {
 	ListCell   *lc;
 
@@ -372,247 +310,6 @@ void
 FlussVectorRescan(FlussVector *vector)
 {
 	forget_values(vector->root);
-}
-
-/* -------------------------------------------------- values to intervals */
-
-/* A key between two raw values is down, the lower one, and not exact. */
-static void
-set_interval(VectorNode *test, int128 down, bool exact)
-{
-	test->low = -WIDE_MAX;
-	test->high = WIDE_MAX;
-	test->negate = false;
-	switch (test->strategy)
-	{
-		case BTLessStrategyNumber:
-			test->high = exact ? down - 1 : down;
-			break;
-		case BTLessEqualStrategyNumber:
-			test->high = down;
-			break;
-		case BTGreaterEqualStrategyNumber:
-			test->low = exact ? down : down + 1;
-			break;
-		case BTGreaterStrategyNumber:
-			test->low = down + 1;
-			break;
-		default:
-			test->negate = test->strategy == NOT_EQUAL_STRATEGY;
-			test->low = exact ? down : 1;
-			test->high = exact ? down : 0;
-			break;
-	}
-}
-
-static int128
-floor_divide(int128 value, int128 by)
-{
-	return value / by - (value % by < 0);
-}
-
-/* Unscaled value of a numeric at a scale, rounded down. */
-static int128
-unscaled_numeric(Datum datum, int scale, bool *exact)
-{
-	Numeric		number = DatumGetNumeric(datum);
-	char	   *digits;
-	Datum		scaled;
-	Datum		down;
-	int128		result = 0;
-
-	*exact = false;
-	/* what cannot be told exactly is past all values on its side */
-	if (numeric_is_nan(number))
-		return WIDE_MAX;
-	if (numeric_is_inf(number))
-	{
-		digits = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
-		return digits[0] == '-' ? -WIDE_MAX : WIDE_MAX;
-	}
-	scaled = DirectFunctionCall3(numeric_in,
-								 CStringGetDatum(psprintf("1e%d", scale)),
-								 ObjectIdGetDatum(InvalidOid),
-								 Int32GetDatum(-1));
-	scaled = DirectFunctionCall2(numeric_mul, datum, scaled);
-	down = DirectFunctionCall1(numeric_floor, scaled);
-	digits = DatumGetCString(DirectFunctionCall1(numeric_out, down));
-	if (strlen(digits) > 38 + (digits[0] == '-'))
-		return digits[0] == '-' ? -WIDE_MAX : WIDE_MAX;
-	for (char *p = digits; *p != '\0'; p++)
-	{
-		if (*p != '-')
-			result = result * 10 + (*p - '0');
-	}
-	*exact = DatumGetBool(DirectFunctionCall2(numeric_eq, scaled, down));
-	return digits[0] == '-' ? -result : result;
-}
-
-/* The interval counts fine units of which one raw unit has n. */
-static void
-to_coarser(VectorNode *test, int128 n)
-{
-	test->low = -floor_divide(-test->low, n);
-	test->high = floor_divide(test->high, n);
-}
-
-/* The interval counts units that n raw ones are rounded down to. */
-static void
-to_finer(VectorNode *test, int128 n)
-{
-	/* past 64 bits already where it could overflow */
-	test->low = Max(test->low, -WIDE_MAX / n) * n;
-	test->high = Min(test->high, WIDE_MAX / n - 1) * n + (n - 1);
-}
-
-/* From microseconds to the column's units. */
-static void
-scale_time(VectorNode *test)
-{
-	int			digits = fluss_type_digits(test->type);
-
-	if (test->low > test->high)
-		return;
-	if (test->conversion == FLUSS_CONVERT_TIME && digits > 3)
-	{
-		/* only milliseconds are kept */
-		to_coarser(test, 1000);
-		if (test->low <= test->high)
-			to_finer(test, FlussPowerOfTen(digits - 3));
-	}
-	else if (digits > 6)
-		to_finer(test, FlussPowerOfTen(digits - 6));
-	else
-		to_coarser(test, FlussPowerOfTen(6 - digits));
-}
-
-static int128
-integer_of(Datum datum, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(datum);
-		case INT4OID:
-			return DatumGetInt32(datum);
-		default:
-			return DatumGetInt64(datum);
-	}
-}
-
-/* Microseconds since 1970; the infinities lie outside of what a column has. */
-static int128
-unix_microseconds(Datum datum, Oid type)
-{
-	if (type == DATEOID)
-		return ((int128) DatumGetDateADT(datum) + FLUSS_EPOCH_DAYS) *
-			USECS_PER_DAY;
-	return (int128) DatumGetTimestamp(datum) + FLUSS_EPOCH_USECS;
-}
-
-/* NaN equals itself and is above all numbers. */
-static void
-set_float_test(VectorNode *test, double key)
-{
-	static const struct
-	{
-		FloatTest	number;		/* for a key that is a number */
-		FloatTest	nan;		/* and for NaN */
-		bool		negate;
-		bool		nan_negate;
-	}			tests[] = {
-		[BTLessStrategyNumber] = {FLOAT_LESS, FLOAT_NOT_NAN, false, false},
-		[BTLessEqualStrategyNumber] = {FLOAT_LESS_EQUAL, FLOAT_ANY, false, false},
-		[BTEqualStrategyNumber] = {FLOAT_EQUAL, FLOAT_NOT_NAN, false, true},
-		[BTGreaterEqualStrategyNumber] = {FLOAT_LESS, FLOAT_NOT_NAN, true, true},
-		[BTGreaterStrategyNumber] = {FLOAT_LESS_EQUAL, FLOAT_ANY, true, true},
-		[NOT_EQUAL_STRATEGY] = {FLOAT_EQUAL, FLOAT_NOT_NAN, true, false}
-	};
-	bool		nan = isnan(key);
-
-	test->float_key = key;
-	test->float_test = nan ? tests[test->strategy].nan :
-		tests[test->strategy].number;
-	test->negate = nan ? tests[test->strategy].nan_negate :
-		tests[test->strategy].negate;
-}
-
-static void
-set_key(VectorNode *test, Datum datum)
-{
-	bool		exact = true;
-	int128		key;
-
-	switch (test->conversion)
-	{
-		case FLUSS_CONVERT_BOOL:
-			set_interval(test, DatumGetBool(datum), true);
-			break;
-		case FLUSS_CONVERT_INT_NUMERIC:
-			key = unscaled_numeric(datum, 0, &exact);
-			set_interval(test, key, exact);
-			break;
-		case FLUSS_CONVERT_DECIMAL:
-			key = unscaled_numeric(datum, test->type->scale, &exact);
-			set_interval(test, key, exact);
-			break;
-		case FLUSS_CONVERT_FLOAT4:
-		case FLUSS_CONVERT_FLOAT8:
-			set_float_test(test, test->argtype == FLOAT4OID ?
-						   DatumGetFloat4(datum) : DatumGetFloat8(datum));
-			break;
-		case FLUSS_CONVERT_DATE:
-			set_interval(test, (int128) DatumGetDateADT(datum) +
-						 FLUSS_EPOCH_DAYS, true);
-			break;
-		case FLUSS_CONVERT_TIME:
-			set_interval(test, DatumGetTimeADT(datum), true);
-			scale_time(test);
-			break;
-		case FLUSS_CONVERT_TIMESTAMP:
-		case FLUSS_CONVERT_TIMESTAMPTZ:
-			set_interval(test, unix_microseconds(datum, test->argtype), true);
-			scale_time(test);
-			break;
-		default:
-			set_interval(test, integer_of(datum, test->argtype), true);
-			break;
-	}
-}
-
-/* A comparison with NULL is true for nothing. */
-static void
-set_nothing(VectorNode *test)
-{
-	test->low = -WIDE_MAX;
-	test->high = WIDE_MAX;
-	test->float_test = FLOAT_ANY;
-	test->negate = true;
-}
-
-static void
-make_ready(VectorNode *test, ExprContext *econtext)
-{
-	MemoryContext old;
-	Datum		datum;
-	bool		isnull;
-
-	if (test->ready)
-		return;
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	if (test->constant != NULL)
-	{
-		datum = test->constant->constvalue;
-		isnull = test->constant->constisnull;
-	}
-	else
-		datum = ExecEvalExpr(test->value, econtext, &isnull);
-	if (isnull)
-		set_nothing(test);
-	else
-		set_key(test, datum);
-	test->ready = true;
-	MemoryContextSwitchTo(old);
 }
 
 /* ------------------------------------------------------------ evaluation */
@@ -629,7 +326,7 @@ make_ready(VectorNode *test, ExprContext *econtext)
 	}
 
 static void
-test_integers(const VectorNode *test, const fluss_column_view *view,
+test_integers(const FlussVectorNode *test, const fluss_column_view *view,
 			  int32 first, int32 n, uint8 *mask)
 {
 	int64		low;
@@ -672,7 +369,7 @@ test_integers(const VectorNode *test, const fluss_column_view *view,
 }
 
 static void
-test_decimals(const VectorNode *test, const fluss_column_view *view,
+test_decimals(const FlussVectorNode *test, const fluss_column_view *view,
 			  int32 first, int32 n, uint8 *mask)
 {
 	for (int32 i = 0; i < n; i++)
@@ -713,7 +410,7 @@ test_decimals(const VectorNode *test, const fluss_column_view *view,
 
 /* A comparison with NaN is false in C: >= is "not <", so that it is true. */
 static void
-test_floats(const VectorNode *test, const fluss_column_view *view,
+test_floats(const FlussVectorNode *test, const fluss_column_view *view,
 			int32 first, int32 n, uint8 *mask)
 {
 	double		key = test->float_key;
@@ -726,14 +423,14 @@ test_floats(const VectorNode *test, const fluss_column_view *view,
 }
 
 static void
-run_test(VectorNode *test, ExprContext *econtext, const fluss_batch *batch,
+run_test(FlussVectorNode *test, ExprContext *econtext, const fluss_batch *batch,
 		 uint8 *mask)
 {
 	const fluss_column_view *view = &batch->columns[test->column];
 	int32		first = batch->first_row;
 	int32		n = batch->end_row - first;
 
-	make_ready(test, econtext);
+	FlussVectorReady(test, econtext);
 	if (view->all_null)
 	{
 		memset(mask, test->null_result, n);
@@ -762,7 +459,7 @@ run_test(VectorNode *test, ExprContext *econtext, const fluss_batch *batch,
 }
 
 static void
-evaluate(FlussVector *vector, VectorNode *node, ExprContext *econtext,
+evaluate(FlussVector *vector, FlussVectorNode *node, ExprContext *econtext,
 		 const fluss_batch *batch)
 {
 	int32		n = batch->end_row - batch->first_row;
@@ -784,7 +481,7 @@ evaluate(FlussVector *vector, VectorNode *node, ExprContext *econtext,
 	memset(node->mask, all, n);
 	foreach(lc, node->children)
 	{
-		VectorNode *child = lfirst(lc);
+		FlussVectorNode *child = lfirst(lc);
 
 		/* decided for every row: core would not look at the rest */
 		if (memchr(node->mask, all, n) == NULL)
