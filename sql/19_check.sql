@@ -11,7 +11,7 @@ CREATE FOREIGN TABLE events (id integer NOT NULL, note text, n bigint, _bucket i
 SELECT fluss_create_table('events', bucket_count => 2);
 INSERT INTO events SELECT g, 'x', g FROM generate_series(1, 5000) g;
 SELECT * FROM fluss_fdw_check('events');
-CREATE FOREIGN TABLE drifted (id smallint, note text NOT NULL, gone text) SERVER check_server OPTIONS (table_name 'events');
+CREATE FOREIGN TABLE drifted (id smallint, note text NOT NULL, gone text, _bucket bigint OPTIONS (metadata 'bucket')) SERVER check_server OPTIONS (table_name 'events');
 SELECT * FROM fluss_fdw_check('drifted');
 -- keys as fluss-rs spreads them: some are where a lookup does not look
 CREATE FOREIGN TABLE state (id integer, name text) SERVER check_server OPTIONS (bucket_hash 'fluss_rs');

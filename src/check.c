@@ -56,6 +56,19 @@ type_text(const fluss_type *type)
 }
 
 static void
+check_metadata(Check *check, const FlussAttribute *attr)
+{
+	Oid			type = FlussMetadataType(attr->metadata);
+
+	if (attr->type != type)
+		report(check, "wrong type", attr->name,
+			   psprintf("The column has type %s, this metadata has type %s.",
+						format_type_be(attr->type), format_type_be(type)),
+			   psprintf("Change the type of the column to %s.",
+						format_type_be(type)));
+}
+
+static void
 check_attribute(Check *check, const FlussAttribute *attr)
 {
 	const fluss_table *table = check->rel->table;
@@ -100,9 +113,12 @@ check_schema(Check *check)
 
 	for (int i = 0; i < rel->natts; i++)
 	{
-		if (rel->attrs[i].remote_name != NULL &&
-			rel->attrs[i].metadata == FLUSS_META_NONE)
+		if (rel->attrs[i].remote_name == NULL)
+			continue;
+		if (rel->attrs[i].metadata == FLUSS_META_NONE)
 			check_attribute(check, &rel->attrs[i]);
+		else
+			check_metadata(check, &rel->attrs[i]);
 	}
 	for (int i = 0; i < schema->ncolumns; i++)
 	{

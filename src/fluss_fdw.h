@@ -295,6 +295,7 @@ extern const char *FlussNameFromRemote(const char *name);
 /* Position of the remote column of that name (in UTF-8), or -1. */
 extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 /* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
+extern Oid	FlussMetadataType(FlussMetadata metadata);
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussIsKeyed(const FlussRelation *rel);
 /*

@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* The one type that each metadata column has, by FlussMetadata. */
+/* By FlussMetadata. */
 static const Oid metadata_types[] = {
 	[FLUSS_META_NONE] = InvalidOid,
 	[FLUSS_META_BUCKET] = INT4OID,
@@ -26,6 +26,13 @@ static const Oid metadata_types[] = {
 	[FLUSS_META_TABLE_ID] = INT8OID,
 	[FLUSS_META_PARTITION_ID] = INT8OID
 };
+
+/* The one type that a metadata column has. */
+Oid
+FlussMetadataType(FlussMetadata metadata)
+{
+	return metadata_types[metadata];
+}
 
 static void
 release_table(void *table)
