@@ -201,7 +201,8 @@ typedef struct fluss_partitions
 
 /*
  * Lists the partitions of a partitioned table: what the client knows if it is
- * not older than max_age_ms, else freshly asked.
+ * not older than max_age_ms, else freshly asked.  *partitions is NULL after an
+ * error.
  */
 FLUSS_MUST_CHECK fluss_status fluss_partitions_open(fluss_client *client,
 													fluss_table *table,

@@ -94,6 +94,7 @@ fluss_partitions_open(fluss_client *client, fluss_table *table,
 	fluss_partition_list *list = (fluss_partition_list *) object->partitions;
 	fluss_status status = check_partitioned(table, err);
 
+	*partitions = NULL;
 	if (status != FLUSS_OK)
 		return status;
 	if (list == NULL || max_age_ms <= 0 ||

@@ -384,6 +384,23 @@ test_api_not_offered(void **unused)
 	fluss_client_close(client);
 }
 
+/* Whoever lets the list go after an error lets nothing go. */
+static void
+test_no_partitions(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_partitions *partitions = (fluss_partitions *) client;
+	fluss_table *table;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	assert_int_equal(fluss_partitions_open(client, table, 0, &partitions, &err),
+					 FLUSS_INVALID_ARGUMENT);
+	assert_null(partitions);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
 /* A tablet server listens where the coordinator did: asks where that is now. */
 static void
 test_wrong_server(void **unused)
@@ -1238,6 +1255,7 @@ main(void)
 		TEST(test_address_map),
 		TEST(test_sasl),
 		TEST(test_api_not_offered),
+		TEST(test_no_partitions),
 		TEST(test_wrong_server),
 		TEST(test_slow_bytes),
 		TEST(test_large_answer),
