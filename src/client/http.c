@@ -2,9 +2,10 @@
  * http.c
  *	  Byte ranges by HTTP and HTTPS: gets on libcurl's multi interface.
  *
- * A get first waits for the addresses of its host, then runs inside libcurl.  Redirects are not followed and the
- * environment's proxies not used: a get goes where its URL says.  The body of
- * a good answer goes straight into the caller's buffer.
+ * A get first waits for the addresses of its host, then runs inside libcurl.
+ * Redirects are not followed and the environment's proxies not used: a get
+ * goes where its URL says.  The body of a good answer goes straight into the
+ * caller's buffer.
  *
  * libcurl keeps its memory in malloc.  Its sockets are opened and closed
  * through the host's accounting; two more, by which other threads could wake
@@ -365,6 +366,8 @@ set_options(fluss_http_get *get, const fluss_http_ask *ask)
 #endif
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	/* a key is no path: its dots mean nothing */
+	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
 					 (long) http->connect_timeout_ms);

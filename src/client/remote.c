@@ -15,6 +15,9 @@
 #include "remote_file.h"
 #include "s3.h"
 
+/* HTTP status of a range that begins where the file has ended. */
+#define RANGE_NOT_SATISFIABLE	416
+
 struct fluss_remote_read
 {
 	fluss_remote_read *next;
@@ -270,8 +273,6 @@ fail_refused(fluss_remote_read *read, const fluss_http_result *result)
 		if (!read->token_used)
 			fluss_error_hint(&read->error, "Check the options s3_access_key and s3_secret_key of the user mapping.");
 	}
-	else if (http_status == 416)
-		fail(read, FLUSS_MALFORMED, result);
 	else
 	{
 		fail(read, FLUSS_UNSUPPORTED, result);
@@ -290,7 +291,14 @@ finish_get(fluss_remote_read *read, const fluss_http_result *result)
 			read->state = FLUSS_REQUEST_DONE;
 			break;
 		case FLUSS_HTTP_REFUSED:
-			fail_refused(read, result);
+			if (result->http_status != RANGE_NOT_SATISFIABLE)
+				fail_refused(read, result);
+			else
+			{
+				/* the file ends at the offset, or before it */
+				read->size = 0;
+				read->state = FLUSS_REQUEST_DONE;
+			}
 			break;
 		case FLUSS_HTTP_TIMED_OUT:
 			fail(read, FLUSS_TIMED_OUT, result);

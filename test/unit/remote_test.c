@@ -312,11 +312,30 @@ test_refusals(void **unused)
 	assert_get_fails(FLUSS_SEND_FAILED, "500");
 	web->http_status = 503;
 	assert_get_fails(FLUSS_SEND_FAILED, "503");
-	web->http_status = 416;
-	assert_get_fails(FLUSS_MALFORMED, "416");
 	web->http_status = 301;
 	web->headers = "Location: http://127.0.0.1:1/elsewhere\r\n";
 	assert_get_fails(FLUSS_UNSUPPORTED, "301");
+}
+
+/* The key is asked for as it is, not as a path that leads elsewhere. */
+static void
+test_dots_in_key(void **unused)
+{
+	fluss_error err;
+	size_t		size;
+
+	assert_fluss_ok(get("s3://bucket/a/../b/./c", 0, 1, &size, &err), &err);
+	assert_non_null(strstr(web->last, "GET /bucket/a/../b/./c HTTP/1.1\r\n"));
+}
+
+/* As of a local file: nothing is left to read, and that is no failure. */
+static void
+test_past_the_end(void **unused)
+{
+	web->http_status = 416;
+	web->body = "<Error><Code>InvalidRange</Code></Error>";
+	web->content_range = "Content-Range: bytes */300000\r\n";
+	assert_part(WEB_OBJECT_SIZE, 100, 0);
 }
 
 static void
@@ -625,6 +644,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_parts_of_objects, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_virtual_host, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_dots_in_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_past_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_silence, set_up, tear_down),
