@@ -79,6 +79,14 @@ struct fluss_kvscan
 /* ---- opening, closing */
 
 static fluss_status
+fail_no_partition(const fluss_table *table, fluss_error *err)
+{
+	return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+					  "a bucket of table \"%s.%s\" names no partition",
+					  table->database, table->name);
+}
+
+static fluss_status
 check_options(const fluss_table *table, const fluss_kvscan_options *options,
 			  fluss_error *err)
 {
@@ -91,7 +99,7 @@ check_options(const fluss_table *table, const fluss_kvscan_options *options,
 		const fluss_bucket_ref *at = &options->buckets[i];
 
 		if (at->partition_id == FLUSS_NO_PARTITION && table->npartition_key > 0)
-			return fluss_refuse_partitioned(table, err);
+			return fail_no_partition(table, err);
 		if (at->bucket < 0 || at->bucket >= table->nbuckets ||
 			(at->partition_id != FLUSS_NO_PARTITION &&
 			 table->npartition_key == 0))
@@ -101,7 +109,7 @@ check_options(const fluss_table *table, const fluss_kvscan_options *options,
 							  (int) at->bucket);
 	}
 	if (options->buckets == NULL && table->npartition_key > 0)
-		return fluss_refuse_partitioned(table, err);
+		return fail_no_partition(table, err);
 	if (options->max_rows_per_bucket < 0 || options->max_buffered_bytes < 1)
 		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
 						  "limits of a scan must be above zero");

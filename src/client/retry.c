@@ -124,13 +124,3 @@ fluss_retry_cause(const fluss_request *request, int64_t sent_ms,
 	if (cause->status == FLUSS_TIMED_OUT && sent_ms < entered_ms)
 		cause->status = FLUSS_SEND_FAILED;
 }
-
-fluss_status
-fluss_refuse_partitioned(const fluss_table *table, fluss_error *err)
-{
-	if (table->npartition_key == 0)
-		return FLUSS_OK;
-	return fluss_fail(err, FLUSS_UNSUPPORTED,
-					  "table \"%s.%s\" is partitioned, which is not supported yet",
-					  table->database, table->name);
-}

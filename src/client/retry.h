@@ -53,8 +53,4 @@ FLUSS_MUST_CHECK fluss_status fluss_retry_pause(fluss_retry *retry,
 void fluss_retry_cause(const fluss_request *request, int64_t sent_ms,
 					   int64_t entered_ms, fluss_error *cause);
 
-/* Refuses, by name, a table that the data paths cannot handle. */
-FLUSS_MUST_CHECK fluss_status fluss_refuse_partitioned(const fluss_table *table,
-													   fluss_error *err);
-
 #endif							/* FLUSS_RETRY_H */

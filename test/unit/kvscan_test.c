@@ -365,6 +365,23 @@ test_server_scan_unwinds(void **unused)
 	}
 }
 
+/* Of a partitioned table all buckets have to be named, with their partition. */
+static void
+test_buckets_without_partition(void **unused)
+{
+	const fluss_bucket_ref bucket = {FLUSS_NO_PARTITION, 0};
+	fluss_error err;
+	int			rows;
+
+	fake.table.npartition_key = 1;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_INVALID_ARGUMENT);
+	options.buckets = &bucket;
+	options.nbuckets = 1;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_INVALID_ARGUMENT);
+	assert_non_null(strstr(err.message, "names no partition"));
+	assert_int_equal(fake.nrequests, 0);
+}
+
 /* ---- snapshot reads */
 
 static void
@@ -450,6 +467,7 @@ main(void)
 		cmocka_unit_test_setup(test_server_scan_errors, set_up),
 		cmocka_unit_test_setup(test_limit_scans_give_way, set_up),
 		cmocka_unit_test_setup(test_server_scan_unwinds, set_up),
+		cmocka_unit_test_setup(test_buckets_without_partition, set_up),
 		cmocka_unit_test_setup(test_program_is_missing, set_up),
 		cmocka_unit_test_setup(test_leases, set_up),
 		cmocka_unit_test_setup(test_lease_is_renewed, set_up)
