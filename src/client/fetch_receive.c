@@ -335,7 +335,7 @@ ask_for_more(fetch_bucket *bucket, const fetch_part *part)
 		return false;
 	if (least == 0)
 		least = LEAST_BYTES;
-	if (least <= bucket->least_bytes)
+	if (least <= bucket->least_bytes || least > INT32_MAX)
 		return false;
 	bucket->least_bytes = least;
 	return true;
@@ -343,7 +343,8 @@ ask_for_more(fetch_bucket *bucket, const fetch_part *part)
 
 /*
  * No record came.  That says nothing when another bucket took the room of the
- * answer, which the server fills in an order of its own; else there is none below the high watermark, or none to be had.
+ * answer, which the server fills in an order of its own; else there is none
+ * below the high watermark, or none to be had.
  */
 static fluss_status
 note_stall(fluss_scan *scan, fetch_bucket *bucket, const fetch_part *part,
