@@ -15,7 +15,7 @@
 
 fluss_status
 fluss_admin_change(fluss_client *client, fluss_api api, const fluss_buf *body,
-	   fluss_error *err)
+				   fluss_error *err)
 {
 	fluss_request *answer = NULL;
 	fluss_status status;
@@ -80,7 +80,8 @@ fluss_create_database(fluss_client *client, const char *name,
 		status = fluss_rpc_encode_create_database(name, if_not_exists,
 												  description, &body, err);
 	if (status == FLUSS_OK)
-		status = fluss_admin_change(client, FLUSS_API_CREATE_DATABASE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_CREATE_DATABASE, &body,
+									err);
 	if (status != FLUSS_OK)
 		explain_database(err, "create", name);
 	fluss_buf_free(&body);
@@ -114,7 +115,8 @@ fluss_drop_database(fluss_client *client, const char *name, bool if_exists,
 	status = fluss_rpc_encode_drop_database(name, if_exists, cascade, &body,
 											err);
 	if (status == FLUSS_OK)
-		status = fluss_admin_change(client, FLUSS_API_DROP_DATABASE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_DROP_DATABASE, &body,
+									err);
 	if (status != FLUSS_OK)
 		explain_database(err, "drop", name);
 	forget_tables(client, name);
@@ -278,7 +280,8 @@ create_until_served(fluss_client *client, const char *database,
 		if (attempt > 0 && status == FLUSS_OK)
 			status = fluss_admin_forgotten(client, err);
 		if (status == FLUSS_OK)
-			status = fluss_admin_change(client, FLUSS_API_CREATE_TABLE, body, err);
+			status = fluss_admin_change(client, FLUSS_API_CREATE_TABLE, body,
+										err);
 		if (status != FLUSS_OK)
 		{
 			fluss_admin_explain_table(err, "create", database, name);
@@ -333,7 +336,8 @@ fluss_drop_table(fluss_client *client, const char *database, const char *name,
 	fluss_buf_init(&body, &client->host);
 	status = fluss_rpc_encode_drop_table(database, name, if_exists, &body, err);
 	if (status == FLUSS_OK)
-		status = fluss_admin_change(client, FLUSS_API_DROP_TABLE, &body, err);
+		status = fluss_admin_change(client, FLUSS_API_DROP_TABLE, &body,
+									err);
 	if (status != FLUSS_OK)
 		fluss_admin_explain_table(err, "drop", database, name);
 	fluss_table_forget(client, database, name);

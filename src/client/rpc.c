@@ -181,8 +181,6 @@ read_segments(fluss_arena *arena, const Fluss__PbRemoteLogFetchInfo *info,
 		segments[i].start_offset = entry->remote_log_start_offset;
 		segments[i].end_offset = entry->remote_log_end_offset;
 		segments[i].size = entry->segment_size_in_bytes;
-		segments[i].max_timestamp =
-			entry->has_max_timestamp ? entry->max_timestamp : -1;
 	}
 	if (info->has_first_start_pos && info->first_start_pos < 0)
 		return fluss_pb_malformed(err, fetch_api,
@@ -191,7 +189,6 @@ read_segments(fluss_arena *arena, const Fluss__PbRemoteLogFetchInfo *info,
 		info->has_first_start_pos ? info->first_start_pos : 0;
 	result->segments = segments;
 	result->remote_dir = info->remote_log_tablet_dir;
-	result->remote_partition = info->partition_name;
 	return FLUSS_OK;
 }
 

@@ -30,7 +30,6 @@ typedef struct fluss_remote_segment
 	int64_t		start_offset;
 	int64_t		end_offset;		/* exclusive */
 	int32_t		size;
-	int64_t		max_timestamp;	/* -1: absent */
 } fluss_remote_segment;
 
 typedef struct fluss_fetch_result
@@ -43,7 +42,6 @@ typedef struct fluss_fetch_result
 	fluss_bytes records;
 	/* data that only lies in remote storage; NULL when there is none */
 	const char *remote_dir;
-	const char *remote_partition;
 	const fluss_remote_segment *segments;
 	int			nsegments;
 	int32_t		first_start_pos;

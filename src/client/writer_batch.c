@@ -3,9 +3,10 @@
  *	  Rows into batches: which bucket, which bytes.
  *
  * Rows of log tables go into an Arrow builder, or become records at once as
- * those of primary key tables do, by the format of the table.  A closed batch carries no writer id yet: it is
- * stamped when it is first sent, because sequence numbers are used in the
- * order of sending, by all writers of the client.
+ * those of primary key tables do, by the format of the table.  A closed batch
+ * carries no writer id yet: it is stamped when it is first sent, because
+ * sequence numbers are used in the order of sending, by all writers of the
+ * client.
  */
 #include "error.h"
 #include "hash.h"
