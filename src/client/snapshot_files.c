@@ -90,6 +90,24 @@ find_latest(const fluss_snapshot_source *source, fluss_arena *arena,
 	return status;
 }
 
+/* To RocksDB a folder without this file is a new database, without a row. */
+static fluss_status
+check_files(const fluss_snapshot_source *source,
+			const fluss_snapshot_id *snapshot, const fluss_snapshot_file *files,
+			int nfiles, fluss_error *err)
+{
+	for (int i = 0; i < nfiles; i++)
+	{
+		if (strcmp(files[i].name, "CURRENT") == 0)
+			return FLUSS_OK;
+	}
+	return fluss_fail(err, FLUSS_MALFORMED,
+					  "KV snapshot %lld of bucket %d of table \"%s.%s\" is not complete: it has no file CURRENT",
+					  (long long) snapshot->snapshot_id,
+					  (int) source->at.bucket, source->table->database,
+					  source->table->name);
+}
+
 static fluss_status
 list_files(const fluss_snapshot_source *source, fluss_arena *arena,
 		   const fluss_snapshot_id *snapshot, fluss_snapshot_file **files,
@@ -121,7 +139,8 @@ list_files(const fluss_snapshot_source *source, fluss_arena *arena,
 						  (int) source->at.bucket,
 						  (long long) snapshot->log_offset,
 						  (long long) log_offset);
-	return status;
+	return status != FLUSS_OK ? status :
+		check_files(source, snapshot, *files, *nfiles, err);
 }
 
 /* ---- the lease */

@@ -29,7 +29,8 @@ static struct
 	int			leases;			/* that were taken and not dropped */
 	int			acquired;
 	bool		snapshot_gone;
-	const char *file;			/* of the snapshots; NULL: they have none */
+	const char *file;			/* of the snapshots; NULL: they have but ... */
+	bool		no_current;		/* ... this one, unless they lack it */
 }			server;
 
 static void
@@ -137,7 +138,8 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 	Fluss__PbKvSnapshot snapshot = FLUSS__PB_KV_SNAPSHOT__INIT;
 	Fluss__PbKvSnapshot *snapshots[1] = {&snapshot};
 	Fluss__PbRemotePathAndLocalFile file = FLUSS__PB_REMOTE_PATH_AND_LOCAL_FILE__INIT;
-	Fluss__PbRemotePathAndLocalFile *list[1] = {&file};
+	Fluss__PbRemotePathAndLocalFile current = FLUSS__PB_REMOTE_PATH_AND_LOCAL_FILE__INIT;
+	Fluss__PbRemotePathAndLocalFile *list[2];
 	Fluss__AcquireKvSnapshotLeaseRequest *ask;
 	fluss_error err;
 
@@ -171,7 +173,12 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 			files.log_offset = server.snapshot_gone ? 41 : 40;
 			file.remote_path = (char *) server.file;
 			file.local_file_name = (char *) "000001.sst";
-			files.n_snapshot_files = server.file != NULL;
+			current.remote_path = (char *) "zeros:1";
+			current.local_file_name = (char *) "CURRENT";
+			if (server.file != NULL)
+				list[files.n_snapshot_files++] = &file;
+			if (!server.no_current)
+				list[files.n_snapshot_files++] = &current;
 			files.snapshot_files = list;
 			assert_fluss_ok(fluss_pb_pack(&files, &request->answer, &err), &err);
 			return true;
@@ -449,13 +456,28 @@ test_lease_is_renewed(void **unused)
 	server.file = "zeros:6000000";
 	fake_remote.read_ms = 100000;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
-	assert_int_equal(fake_remote.nreads, 6);
-	assert_int_equal(server.acquired, 3);
+	assert_int_equal(fake_remote.nreads, 7);
+	assert_int_equal(server.acquired, 4);
 	assert_int_equal(server.leases, 0);
 	fake_remote.missing = 1;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_DATA_LOST);
 	assert_int_equal(server.leases, 0);
 	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+}
+
+/* It would be read as a table without rows. */
+static void
+test_snapshot_is_not_complete(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	by_snapshot();
+	server.file = "zeros:10";
+	server.no_current = true;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MALFORMED);
+	assert_non_null(strstr(err.message, "CURRENT"));
+	assert_int_equal(server.leases, 0);
 }
 
 int
@@ -470,7 +492,8 @@ main(void)
 		cmocka_unit_test_setup(test_buckets_without_partition, set_up),
 		cmocka_unit_test_setup(test_program_is_missing, set_up),
 		cmocka_unit_test_setup(test_leases, set_up),
-		cmocka_unit_test_setup(test_lease_is_renewed, set_up)
+		cmocka_unit_test_setup(test_lease_is_renewed, set_up),
+		cmocka_unit_test_setup(test_snapshot_is_not_complete, set_up)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
