@@ -1,6 +1,6 @@
 /*
  * rpc_pb.h
- *	  The seam to protobuf-c, shared by rpc.c and rpc_admin.c only.
+ *	  The seam to protobuf-c, for rpc.c, rpc_admin.c and rpc_snapshot.c only.
  */
 #ifndef FLUSS_RPC_PB_H
 #define FLUSS_RPC_PB_H
