@@ -149,6 +149,7 @@ fluss_child_start(fluss_child *child, const char *program, const char *folder,
 
 	child->program = program;
 	child->max_bytes = max_bytes;
+	child->nvalues = 0;
 	fluss_buf_reset(&child->output);
 	fluss_buf_reset(&child->input);
 	child->input_pos = 0;
@@ -414,6 +415,23 @@ fluss_child_read(fluss_child *child, fluss_error *err)
 	return flush(child, err);
 }
 
+static fluss_status
+check_count(fluss_child *child, fluss_error *err)
+{
+	fluss_status status = need(child, 12, err);
+	uint64_t	count;
+
+	if (status != FLUSS_OK)
+		return status;
+	count = fluss_load_u64le(child->input.data + child->input_pos + 4);
+	if (count == child->nvalues)
+		return FLUSS_OK;
+	return fluss_fail(err, FLUSS_MALFORMED,
+					  "%llu rows of a KV snapshot came instead of %llu",
+					  (unsigned long long) child->nvalues,
+					  (unsigned long long) count);
+}
+
 fluss_status
 fluss_child_next(fluss_child *child, bool *end, fluss_bytes *value,
 				 fluss_error *err)
@@ -430,7 +448,7 @@ fluss_child_next(fluss_child *child, bool *end, fluss_bytes *value,
 	if (size == FLUSS_HELPER_END)
 	{
 		*end = true;
-		return need(child, 12, err);
+		return check_count(child, err);
 	}
 	if (size > FLUSS_HELPER_MAX_VALUE || (int64_t) size > child->max_bytes)
 		return fluss_fail(err, FLUSS_MEMORY_CAP,
@@ -442,5 +460,6 @@ fluss_child_next(fluss_child *child, bool *end, fluss_bytes *value,
 	value->data = child->input.data + child->input_pos + 4;
 	value->size = size;
 	child->input_pos += 4 + (size_t) size;
+	child->nvalues++;
 	return FLUSS_OK;
 }

@@ -22,6 +22,7 @@ typedef struct fluss_child
 	fluss_buf	input;			/* what it said; input_pos is read */
 	size_t		input_pos;
 	int64_t		max_bytes;		/* of one value */
+	uint64_t	nvalues;		/* that it has given */
 } fluss_child;
 
 void fluss_child_init(fluss_child *child, const fluss_host *host);

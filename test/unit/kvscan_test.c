@@ -4,6 +4,8 @@
  *	  server.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fake_cluster.h"
@@ -480,6 +482,29 @@ test_snapshot_is_not_complete(void **unused)
 	assert_int_equal(server.leases, 0);
 }
 
+/* A program that tells of a row which it does not give. */
+static void
+test_rows_are_counted(void **unused)
+{
+	static const char script[] = "#!/bin/sh\nhead -c 9 > /dev/null\n"
+		"printf '\\377\\377\\377\\377\\1\\0\\0\\0\\0\\0\\0\\0'\n";
+	char		path[] = "/tmp/fluss_kvscan_program_XXXXXX";
+	int			fd = mkstemp(path);
+	fluss_error err;
+	int			rows;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, script, sizeof(script) - 1),
+					 sizeof(script) - 1);
+	assert_int_equal(fchmod(fd, 0700), 0);
+	close(fd);
+	by_snapshot();
+	options.snapshot.program = path;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MALFORMED);
+	assert_string_equal(err.message, "0 rows of a KV snapshot came instead of 1");
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -493,7 +518,8 @@ main(void)
 		cmocka_unit_test_setup(test_program_is_missing, set_up),
 		cmocka_unit_test_setup(test_leases, set_up),
 		cmocka_unit_test_setup(test_lease_is_renewed, set_up),
-		cmocka_unit_test_setup(test_snapshot_is_not_complete, set_up)
+		cmocka_unit_test_setup(test_snapshot_is_not_complete, set_up),
+		cmocka_unit_test_setup(test_rows_are_counted, set_up)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
