@@ -30,6 +30,7 @@ CALL try('SELECT fluss_create_partition(''parted'', ''{"day": "2026-01-02", "reg
 CALL try('SELECT fluss_create_partition(''parted'', ''{"day": "yesterday-ish", "region": "eu"}'')');
 CALL try('SELECT fluss_create_partition(''parted'', ''{"day": null, "region": "eu"}'')');
 CALL try('SELECT fluss_create_partition(''parted'', ''{"day": "2026-01-02", "region": "a/b"}'')');
+CALL try('INSERT INTO parted (day, region, v) VALUES (''2026-01-02'', NULL, 1)');
 CALL try('SELECT fluss_create_partition(''parted'', ''["x"]'')');
 INSERT INTO parted VALUES ('2026-01-02', 'eu', 1), ('2026-01-03', 'us', 2);
 SELECT * FROM parted ORDER BY v;

@@ -24,7 +24,7 @@ fluss_status
 fluss_fail_null(fluss_error *err, const char *name)
 {
 	return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
-					  "null value in column \"%s\" violates its NOT NULL",
+					  "null value in column \"%s\" violates not-null constraint",
 					  name);
 }
 

@@ -242,6 +242,23 @@ find_id(fluss_writer *writer, const char *name, bool may_create,
 	return status;
 }
 
+/* Into writer->name: that of a row's partition. */
+static fluss_status
+name_partition(fluss_writer *writer, const fluss_value *row, fluss_error *err)
+{
+	fluss_buf_reset(&writer->name);
+	for (int i = 0; i < writer->table->npartition_key; i++)
+	{
+		int32_t		column = writer->table->partition_key[i];
+
+		if (row[column].is_null)
+			return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
+							  "null value in partition column \"%s\"",
+							  writer->table->schema->columns[column].name);
+	}
+	return fluss_partition_name(writer->table, row, &writer->name, err);
+}
+
 fluss_status
 fluss_write_find_partition(fluss_writer *writer, const fluss_value *row,
 						   bool may_create, write_partition **partition,
@@ -255,8 +272,7 @@ fluss_write_find_partition(fluss_writer *writer, const fluss_value *row,
 	*partition = writer->last;
 	if (writer->table->npartition_key == 0)
 		return FLUSS_OK;
-	fluss_buf_reset(&writer->name);
-	status = fluss_partition_name(writer->table, row, &writer->name, err);
+	status = name_partition(writer, row, err);
 	if (status != FLUSS_OK)
 		return status;
 	name = (const char *) writer->name.data;
