@@ -312,6 +312,21 @@ add_edge(FlussRounds *rounds, EdgeBucket *bucket, fluss_range *out, int *n)
 		bucket->start = end;
 }
 
+/* There may be many buckets: no more than each one needs is kept. */
+static fluss_range *
+next_bucket(FlussRounds *rounds, int *nranges)
+{
+	EdgeBucket *bucket = &rounds->buckets[rounds->current];
+	fluss_range *ranges;
+
+	if (rounds->current == rounds->nbuckets)
+		return NULL;
+	ranges = palloc0((bucket->nranges + 1) * sizeof(fluss_range));
+	add_ranges(bucket, 0, FLUSS_OFFSET_END, ranges, nranges);
+	rounds->current++;
+	return ranges;
+}
+
 fluss_range *
 FlussRoundsNext(FlussRounds *rounds, int *nranges)
 {
@@ -320,16 +335,11 @@ FlussRoundsNext(FlussRounds *rounds, int *nranges)
 	int64		time = PG_INT64_MIN;
 
 	*nranges = 0;
+	if (rounds->order == FLUSS_ORDER_ASCENDING)
+		return next_bucket(rounds, nranges);
 	for (int i = 0; i < rounds->nbuckets; i++)
 		room += rounds->buckets[i].nranges;
 	ranges = palloc0((room + 1) * sizeof(fluss_range));
-	if (rounds->order == FLUSS_ORDER_ASCENDING)
-	{
-		if (rounds->current < rounds->nbuckets)
-			add_ranges(&rounds->buckets[rounds->current++], 0,
-					   FLUSS_OFFSET_END, ranges, nranges);
-		return ranges;
-	}
 	if (rounds->order == FLUSS_ORDER_TAIL_TIME)
 		time = wanted_time(rounds);
 	/* a piece of a bucket may lie between two of its ranges */
