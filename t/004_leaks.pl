@@ -154,7 +154,7 @@ my @several = (
 	[ 'SELECT sum(n) FROM (SELECT (SELECT count(*) FROM readings b
 		WHERE b._log_offset < a._log_offset) AS n FROM readings a WHERE _log_offset < 100) x' => '4950' ],
 	[ 'SELECT count(*) FROM readings a WHERE EXISTS (SELECT FROM readings b
-		WHERE b._log_offset = a._log_offset * 2) AND sensor_id NOT IN (SELECT sensor_id FROM info WHERE sensor_id > 9)' => '50' ]);
+		WHERE b._log_offset = a._log_offset / 2) AND sensor_id NOT IN (SELECT sensor_id FROM info WHERE sensor_id > 9)' => '100' ]);
 {
 	my $counting = FlussSession->new;
 	my $idle = sockets($counting->pid);
