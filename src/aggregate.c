@@ -21,7 +21,10 @@
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 
-/* Values that one aggregate takes in for the cost of one operator. */
+/*
+ * Records of a vector that cost as much as one that becomes a row, and values
+ * that one aggregate takes in for the cost of one operator.
+ */
 #define VECTOR_LENGTH	8.0
 
 /* What the upper relation keeps for its plan. */
@@ -197,7 +200,9 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	plan->aggrefs = aggrefs;
 	output_rel->fdw_private = plan;
 
+	/* so much less than rows that workers, which make them, do not pay */
 	FlussCostLog(input->rel, input->cost_rows, &cost);
+	cost.total = cost.startup + (cost.total - cost.startup) / VECTOR_LENGTH;
 	cost.total += input->cost_rows *
 		(list_length(aggrefs) + list_length(clauses)) *
 		cpu_operator_cost / VECTOR_LENGTH;
