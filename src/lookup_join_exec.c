@@ -387,7 +387,7 @@ ask_for_row(LookupJoinState *state, JoinWindow *window, TupleTableSlot *outer,
 	if (usable)
 		status = fluss_lookup_add(window->lookup, state->key, &slot, err);
 	MemoryContextSwitchTo(old);
-	if (!usable || status == FLUSS_INVALID_ARGUMENT)
+	if (!usable || status == FLUSS_NO_SUCH_KEY)
 		return FLUSS_OK;
 	if (status == FLUSS_OK)
 	{

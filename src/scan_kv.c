@@ -25,7 +25,7 @@ add_keys(FlussScanState *state, const fluss_value **keys, int nkeys)
 		status = fluss_lookup_add(state->lookup, keys[i], &slot, &err);
 		if (status == FLUSS_OK)
 			state->nslots = Max(state->nslots, slot + 1);
-		else if (status != FLUSS_INVALID_ARGUMENT)
+		else if (status != FLUSS_NO_SUCH_KEY)
 			FlussRaise(&err, state->relname);
 	}
 }

@@ -36,7 +36,8 @@ typedef enum fluss_status
 	FLUSS_TABLE_CHANGED,		/* the table was made again under this name */
 	FLUSS_TOO_MANY_ROWS,		/* a limit scan would pass its row cap */
 	FLUSS_INVALID_ARGUMENT,		/* the caller's mistake, e.g. a bad address list */
-	FLUSS_PARTITION_EXPIRED		/* the table's retention would drop it at once */
+	FLUSS_PARTITION_EXPIRED,	/* the table's retention would drop it at once */
+	FLUSS_NO_SUCH_KEY			/* a key that no row can have */
 } fluss_status;
 
 /* Server error codes the callers look at (protocol: "Error codes"). */

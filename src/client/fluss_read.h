@@ -218,9 +218,8 @@ void fluss_lookup_reset(fluss_lookup *lookup);
  * schema->primary_key, none of them NULL.  For a prefix lookup only the
  * columns of the bucket key and the partition key count, the others may be
  * anything.  *slot names the row, or rows, afterwards; equal keys share one.
- * A key of a partition that does not exist is found to have no row.  A value
- * its column cannot hold is FLUSS_INVALID_ARGUMENT: the caller knows that it
- * matches nothing.
+ * A key of a partition that does not exist is found to have no row.  NULL, or
+ * a value that its column cannot hold, is FLUSS_NO_SUCH_KEY: it matches nothing.
  */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_add(fluss_lookup *lookup,
 											   const fluss_value *key,

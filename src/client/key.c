@@ -310,12 +310,12 @@ check_key(fluss_key_encoder encoder, const fluss_schema *schema,
 							  "column \"%s\" has a type that Iceberg keys cannot have",
 							  column->name);
 		if (values[columns[i]].is_null)
-			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+			return fluss_fail(err, FLUSS_NO_SUCH_KEY,
 							  "null value in key column \"%s\"", column->name);
 		/* its bytes would be none, and the server takes no such key */
 		if (encoder == FLUSS_KEY_ICEBERG && has_bytes(column->type.id) &&
 			values[columns[i]].u.bytes.size == 0)
-			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+			return fluss_fail(err, FLUSS_NO_SUCH_KEY,
 							  "empty value in key column \"%s\", which Iceberg keys cannot have",
 							  column->name);
 	}

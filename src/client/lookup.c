@@ -295,13 +295,13 @@ fill_key_row(fluss_lookup *lookup, const fluss_value *key, fluss_error *err)
 		if (!lookup->key_counts[i])
 			continue;
 		if (key[i].is_null)
-			return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+			return fluss_fail(err, FLUSS_NO_SUCH_KEY,
 							  "a key value of table \"%s.%s\" is NULL",
 							  lookup->table->database, lookup->table->name);
 		if (fluss_value_check(&schema->columns[position], &key[i],
 							  err) != FLUSS_OK)
 		{
-			err->status = FLUSS_INVALID_ARGUMENT;
+			err->status = FLUSS_NO_SUCH_KEY;
 			return err->status;
 		}
 		lookup->key_row[position] = key[i];

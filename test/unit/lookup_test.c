@@ -150,9 +150,9 @@ test_keys_that_match_nothing(void **unused)
 	assert_fluss_ok(fluss_lookup_open(&fake.client, test_host(), &fake.table,
 									  &options, &lookup, &err), &err);
 	assert_int_equal(fluss_lookup_add(lookup, &key, &slot, &err),
-					 FLUSS_INVALID_ARGUMENT);
+					 FLUSS_NO_SUCH_KEY);
 	assert_int_equal(fluss_lookup_add(lookup, &null, &slot, &err),
-					 FLUSS_INVALID_ARGUMENT);
+					 FLUSS_NO_SUCH_KEY);
 	assert_fluss_ok(fluss_lookup_run(lookup, &err), &err);
 	assert_int_equal(fake.nrequests, 0);
 	fluss_lookup_close(lookup);

@@ -289,7 +289,7 @@ check_key(const json_t *vector, const char *member, fluss_key_encoder encoder)
 		assert_int_equal(status, FLUSS_UNSUPPORTED);
 	else if (hex[0] == '\0')
 		/* Java makes such a key, and no server takes it */
-		assert_int_equal(status, FLUSS_INVALID_ARGUMENT);
+		assert_int_equal(status, FLUSS_NO_SUCH_KEY);
 	else
 	{
 		uint8_t    *expected;
@@ -336,14 +336,14 @@ test_refused_keys(void **unused)
 	value.is_null = true;
 	assert_int_equal(fluss_key_encode(FLUSS_KEY_COMPACTED, schema, &column, 1,
 									  &value, &out, &err),
-					 FLUSS_INVALID_ARGUMENT);
+					 FLUSS_NO_SUCH_KEY);
 	value.is_null = false;
 	value.u.bytes.data = (const uint8_t *) "";
 	value.u.bytes.size = 0;
 	schema = test_schema(&arena, "ROW<a STRING>");
 	assert_int_equal(fluss_key_encode(FLUSS_KEY_ICEBERG, schema, &column, 1,
 									  &value, &out, &err),
-					 FLUSS_INVALID_ARGUMENT);
+					 FLUSS_NO_SUCH_KEY);
 	schema = test_schema(&arena, "ROW<a ROW<b INT>>");
 	assert_int_equal(fluss_key_encode(FLUSS_KEY_PAIMON, schema, &column, 1,
 									  &value, &out, &err), FLUSS_UNSUPPORTED);
