@@ -61,3 +61,13 @@ tally() {
     /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3 }
     END { print p + 0, f + 0 }' "$1"
 }
+
+# failures FILE...: the lines of the logs that name a failed test or say what stopped
+# a part, cut to a width that a short record of a run has room for.
+failures() {
+  grep -hE \
+    -e '^(test|  +) +[^ ]+ +\.\.\. FAILED' -e '^not ok [0-9]' -e '^not ok - ' \
+    -e '^t/[^ ]+\.pl +\(Wstat' -e '^ +Failed tests?:' -e '^#   (Failed test|at t/| +got:| +expected:)' \
+    -e '^\[  FAILED  \] [^0-9]' -e '^(make|gmake)(\[[0-9]+\])?: \*\*\*' -e ' [Ee]rror: ' \
+    "$@" | cut -c1-200 | awk '!seen[$0]++' | head -n 40 || true
+}
