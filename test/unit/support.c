@@ -207,6 +207,13 @@ test_host_live_fds(void)
 	return state.live_fds;
 }
 
+void
+test_host_forget_live(void)
+{
+	state.live_blocks = 0;
+	state.live_fds = 0;
+}
+
 int
 test_host_waits(void)
 {

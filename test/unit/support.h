@@ -32,6 +32,8 @@ bool test_host_interrupted(void);
 /* Memory blocks and sockets that are not given back yet. */
 int test_host_live_blocks(void);
 int test_host_live_fds(void);
+/* Forgets both: what a failed test left is not the next one's. */
+void test_host_forget_live(void);
 /* Waits so far: a busy loop shows here. */
 int test_host_waits(void);
 /* Moves the clock. */
