@@ -38,10 +38,17 @@ final class Fluss implements AutoCloseable {
     void visit(TableBucket bucket, String partition, ScanRecord record, Object[] row);
   }
 
+  interface RowVisitor {
+    void visit(TableBucket bucket, Object[] row);
+  }
+
   /** For the first leader, and for one more: the coordinator may have earlier work to do. */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final Duration PATIENCE_IN_BETWEEN = Duration.ofSeconds(8);
+
+  /** For the next records of a log, and for the next rows of a table. */
+  private static final Duration PATIENCE_FOR_RECORDS = Duration.ofSeconds(20);
 
   final Connection connection;
   final Admin admin;
@@ -144,7 +151,7 @@ final class Fluss implements AutoCloseable {
       }
       InternalRow.FieldGetter[] getters = getters(type);
       Map<Long, String> partitions = partitions(table);
-      long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+      long deadline = System.nanoTime() + PATIENCE_FOR_RECORDS.toNanos();
       try (LogScanner scanner = scan.createLogScanner()) {
         for (TableBucket bucket : ends.keySet()) {
           if (bucket.getPartitionId() == null) {
@@ -159,6 +166,7 @@ final class Fluss implements AutoCloseable {
           }
           ScanRecords records = scanner.poll(Duration.ofSeconds(1));
           for (TableBucket bucket : records.buckets()) {
+            deadline = System.nanoTime() + PATIENCE_FOR_RECORDS.toNanos();
             for (ScanRecord record : records.records(bucket)) {
               visitor.visit(
                   bucket,
@@ -216,23 +224,27 @@ final class Fluss implements AutoCloseable {
         .toArray(InternalRow.FieldGetter[]::new);
   }
 
-  /** The rows of a primary key table, by a limit scan of each bucket. */
   List<Object[]> readState(TablePath path) throws Exception {
     List<Object[]> rows = new ArrayList<>();
+    readState(path, 1_000_000, (bucket, row) -> rows.add(row));
+    return rows;
+  }
+
+  /** The rows of a primary key table, by a limit scan of each bucket. */
+  void readState(TablePath path, int limit, RowVisitor visitor) throws Exception {
     try (Table table = connection.getTable(path)) {
       InternalRow.FieldGetter[] getters =
           getters(table.getTableInfo().getRowType());
       for (TableBucket bucket : buckets(table)) {
-        try (var scanner = table.newScan().limit(1_000_000).createBatchScanner(bucket)) {
-          for (var batch = scanner.pollBatch(Duration.ofSeconds(20));
+        try (var scanner = table.newScan().limit(limit).createBatchScanner(bucket)) {
+          for (var batch = scanner.pollBatch(PATIENCE_FOR_RECORDS);
               batch != null;
-              batch = scanner.pollBatch(Duration.ofSeconds(20))) {
-            batch.forEachRemaining(row -> rows.add(fields(row, getters)));
+              batch = scanner.pollBatch(PATIENCE_FOR_RECORDS)) {
+            batch.forEachRemaining(row -> visitor.visit(bucket, fields(row, getters)));
           }
         }
       }
     }
-    return rows;
   }
 
   /** The partitions' names by id; of a table without partitions none. */
