@@ -196,7 +196,11 @@ http_status_of(const fluss_http_get *get)
 	return status;
 }
 
-/* "Content-Range: bytes 5-9/100" */
+/*
+ * "Content-Range: bytes 5-9/100".  A range shorter than was asked for is the
+ * end of the file, or else not an answer; for "5-9" of unknown length that has
+ * to be believed.
+ */
 static size_t
 on_header(char *data, size_t unit, size_t count, void *arg)
 {
@@ -206,6 +210,8 @@ on_header(char *data, size_t unit, size_t count, void *arg)
 	char		line[128];
 	long long	first;
 	long long	last;
+	long long	length;
+	int			n;
 
 	get->last_ms = now_ms(get->http);
 	if (size < sizeof(name) || size >= sizeof(line) ||
@@ -213,9 +219,13 @@ on_header(char *data, size_t unit, size_t count, void *arg)
 		return size;
 	memcpy(line, data, size);
 	line[size] = '\0';
-	if (sscanf(line + sizeof(name) - 1, " bytes %lld-%lld/", &first,
-			   &last) == 2 && first == get->offset && last >= first &&
-		last - first < (int64_t) get->size)
+	n = sscanf(line + sizeof(name) - 1, " bytes %lld-%lld/%lld", &first, &last,
+			   &length);
+	get->has_range = false;
+	if (n >= 2 && first == get->offset && last >= first &&
+		last - first < (int64_t) get->size &&
+		(n == 2 || last == length - 1 ||
+		 last - first == (int64_t) get->size - 1))
 	{
 		get->has_range = true;
 		get->range_size = last - first + 1;

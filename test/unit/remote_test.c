@@ -328,6 +328,22 @@ test_dots_in_key(void **unused)
 	assert_non_null(strstr(web->last, "GET /bucket/a/../b/./c HTTP/1.1\r\n"));
 }
 
+/* An end is believed where the server tells it, or tells of none. */
+static void
+test_short_ranges(void **unused)
+{
+	fluss_error err;
+	size_t		size;
+
+	web->body = "short";
+	web->content_range = "Content-Range: bytes 10-14/15\r\n";
+	assert_fluss_ok(get(OBJECT, 10, 1000, &size, &err), &err);
+	assert_int_equal(size, 5);
+	web->content_range = "Content-Range: bytes 10-14/*\r\n";
+	assert_fluss_ok(get(OBJECT, 10, 1000, &size, &err), &err);
+	assert_int_equal(size, 5);
+}
+
 /* As of a local file: nothing is left to read, and that is no failure. */
 static void
 test_past_the_end(void **unused)
@@ -352,10 +368,13 @@ test_wrong_answers(void **unused)
 	assert_get_fails(FLUSS_MALFORMED, "another range");
 	web->content_range = "Content-Range: bytes 10-5/300000\r\n";
 	assert_get_fails(FLUSS_MALFORMED, "another range");
-	web->content_range = "Content-Range: bytes 10-99/300000\r\n";
+	web->content_range = "Content-Range: bytes 10-99/100\r\n";
 	assert_get_fails(FLUSS_SEND_FAILED, "shorter");
-	web->content_range = NULL;
+	/* fewer bytes than asked for where the file has not ended */
+	web->content_range = "Content-Range: bytes 10-14/300000\r\n";
 	web->body = "short";
+	assert_get_fails(FLUSS_MALFORMED, "another range");
+	web->content_range = NULL;
 	assert_get_fails(FLUSS_SEND_FAILED, "shorter");
 	web->body = NULL;
 	web->headers = "nonsense\r\n: \r\n";
@@ -646,6 +665,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_dots_in_key, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_past_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_short_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_silence, set_up, tear_down),
