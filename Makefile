@@ -59,7 +59,7 @@ $(PROTO_C:.c=.o): CFLAGS += -w
 src/client/rpc.o src/client/rpc_admin.o src/client/rpc_pb.o $(PROTO_C:.c=.o): $(PROTO_H)
 
 $(HELPER): src/helper/fluss_fdw_rocksdb.c src/client/helper.h
-	$(CC) -std=gnu11 -O2 $(WARNINGS) $(WERROR) -Isrc/client $(CPPFLAGS_HELPER) -o $@ $< $(LDLIBS_HELPER)
+	$(CC) -std=gnu11 -O2 -pthread $(WARNINGS) $(WERROR) -Isrc/client $(CPPFLAGS_HELPER) -o $@ $< $(LDLIBS_HELPER)
 
 ifeq ($(shell $(PKG_CONFIG) --exists rocksdb 2>/dev/null && echo yes),yes)
 CPPFLAGS_HELPER = $(shell $(PKG_CONFIG) --cflags rocksdb)

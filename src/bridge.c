@@ -354,6 +354,8 @@ sqlstate_of(const fluss_error *err)
 		case FLUSS_TABLE_CHANGED:
 			return ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION; /* HV021 */
 		case FLUSS_TOO_MANY_ROWS:
+		case FLUSS_DISK_FULL:
+			return ERRCODE_DISK_FULL;	/* 53100 */
 			return ERRCODE_FEATURE_NOT_SUPPORTED;	/* 0A000 */
 		default:
 			return ERRCODE_FDW_ERROR;	/* HV000 */

@@ -55,12 +55,15 @@ temporary_folder(void)
 static void
 set_snapshot_options(FlussScanState *state, fluss_snapshot_options *snapshot)
 {
+	/* temp_file_limit is the process's, so its scans share it */
+	static int64 disk_bytes = 0;
 	FlussOptions *options = state->rel->options;
 
 	snapshot->program = psprintf("%s/%s", pkglib_path, HELPER_PROGRAM);
 	snapshot->folder = temporary_folder();
 	snapshot->max_disk_bytes = temp_file_limit < 0 ? 0 :
 		Max((int64) temp_file_limit * 1024, 1);
+	snapshot->disk_bytes = &disk_bytes;
 	snapshot->fetch_max_bytes = options->fetch_max_bytes;
 	snapshot->fetch_max_bytes_for_bucket = options->fetch_max_bytes_for_bucket;
 	snapshot->fetch_inflight = options->fetch_inflight;

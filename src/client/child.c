@@ -68,18 +68,22 @@ fluss_child_check(const char *program, fluss_error *err)
 }
 
 static int
-spawn(fluss_child *child, const char *folder, int stream, int errors)
+spawn(fluss_child *child, const char *folder, int64_t max_folder_bytes,
+	  int stream, int errors)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t	none;
 	sigset_t	all;
 	char		parent[24];
-	char	   *argv[4] = {(char *) child->program, (char *) folder, parent, NULL};
+	char		limit[24];
+	char	   *argv[5] = {(char *) child->program, (char *) folder, parent,
+		limit, NULL};
 	pid_t		pid = 0;
 	int			error;
 
 	snprintf(parent, sizeof(parent), "%ld", (long) getpid());
+	snprintf(limit, sizeof(limit), "%lld", (long long) max_folder_bytes);
 	error = posix_spawn_file_actions_init(&actions);
 	if (error != 0)
 		return error;
@@ -141,7 +145,7 @@ close_fd(const fluss_child *child, int *fd)
 
 fluss_status
 fluss_child_start(fluss_child *child, const char *program, const char *folder,
-				  int64_t max_bytes, fluss_error *err)
+				  int64_t max_folder_bytes, int64_t max_bytes, fluss_error *err)
 {
 	int			stream[2];
 	int			errors[2];
@@ -150,6 +154,7 @@ fluss_child_start(fluss_child *child, const char *program, const char *folder,
 	child->program = program;
 	child->max_bytes = max_bytes;
 	child->nvalues = 0;
+	child->over_limit = false;
 	fluss_buf_reset(&child->output);
 	fluss_buf_reset(&child->input);
 	child->input_pos = 0;
@@ -176,7 +181,7 @@ fluss_child_start(fluss_child *child, const char *program, const char *folder,
 	if (fcntl(child->fd, F_SETFL, O_NONBLOCK) != 0)
 		error = errno;
 	else
-		error = spawn(child, folder, stream[1], errors[1]);
+		error = spawn(child, folder, max_folder_bytes, stream[1], errors[1]);
 	close(stream[1]);
 	close(errors[1]);
 	if (error == 0)
@@ -237,6 +242,8 @@ fail_gone(fluss_child *child, fluss_error *err)
 			usleep(1000);
 	}
 	(void) reap(child);
+	child->over_limit = WIFEXITED(how) &&
+		WEXITSTATUS(how) == FLUSS_HELPER_OVER_LIMIT;
 	fluss_fail(err, FLUSS_SEND_FAILED,
 			   "the program that reads KV snapshots ended unexpectedly");
 	if (WIFSIGNALED(how))
@@ -313,10 +320,31 @@ need(fluss_child *child, size_t size, fluss_error *err)
 	return FLUSS_OK;
 }
 
+/*
+ * RocksDB puts the kind of an error and the system's text before the rest; the
+ * program has no locale, so it is English.
+ */
+static bool
+is_disk_full(const char *text, size_t size)
+{
+	static const char *const starts[] = {
+		"IO error: No space left on device", "IO error: Disk quota exceeded"
+	};
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (size >= strlen(starts[i]) &&
+			memcmp(text, starts[i], strlen(starts[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static fluss_status
 take_error(fluss_child *child, fluss_error *err)
 {
 	uint32_t	size;
+	const char *text;
 	fluss_status status = need(child, 8, err);
 
 	if (status != FLUSS_OK)
@@ -328,9 +356,10 @@ take_error(fluss_child *child, fluss_error *err)
 	status = need(child, 8 + size, err);
 	if (status != FLUSS_OK)
 		return status;
-	fluss_fail(err, FLUSS_MALFORMED, "could not read a KV snapshot");
-	fluss_error_detail(err, "RocksDB says: %.*s", (int) size,
-					   (const char *) child->input.data + child->input_pos + 8);
+	text = (const char *) child->input.data + child->input_pos + 8;
+	fluss_fail(err, is_disk_full(text, size) ? FLUSS_DISK_FULL :
+			   FLUSS_MALFORMED, "could not read a KV snapshot");
+	fluss_error_detail(err, "RocksDB says: %.*s", (int) size, text);
 	return err->status;
 }
 

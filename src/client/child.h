@@ -22,6 +22,7 @@ typedef struct fluss_child
 	fluss_buf	input;			/* what it said; input_pos is read */
 	size_t		input_pos;
 	int64_t		max_bytes;		/* of one value */
+	bool		over_limit;		/* it ended as its folder grew too large */
 	uint64_t	nvalues;		/* that it has given */
 } fluss_child;
 
@@ -29,10 +30,14 @@ void fluss_child_init(fluss_child *child, const fluss_host *host);
 /* Whether the program is installed: FLUSS_UNSUPPORTED if not. */
 FLUSS_MUST_CHECK fluss_status fluss_child_check(const char *program,
 												fluss_error *err);
-/* Starts the program on a folder. */
+/*
+ * Starts the program on a folder, which may grow to so many bytes; -1: to any
+ * size.  When it grows larger, the next call fails and over_limit is set.
+ */
 FLUSS_MUST_CHECK fluss_status fluss_child_start(fluss_child *child,
 												const char *program,
 												const char *folder,
+												int64_t max_folder_bytes,
 												int64_t max_bytes,
 												fluss_error *err);
 /* A change; value NULL deletes. */

@@ -37,7 +37,8 @@ typedef enum fluss_status
 	FLUSS_TOO_MANY_ROWS,		/* a limit scan would pass its row cap */
 	FLUSS_INVALID_ARGUMENT,		/* the caller's mistake, e.g. a bad address list */
 	FLUSS_PARTITION_EXPIRED,	/* the table's retention would drop it at once */
-	FLUSS_NO_SUCH_KEY			/* a key that no row can have */
+	FLUSS_NO_SUCH_KEY,			/* a key that no row can have */
+	FLUSS_DISK_FULL				/* no space for temporary files */
 } fluss_status;
 
 /* Server error codes the callers look at (protocol: "Error codes"). */

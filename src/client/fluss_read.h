@@ -284,7 +284,8 @@ typedef struct fluss_snapshot_options
 {
 	const char *program;		/* path of the helper program, or NULL */
 	const char *folder;			/* to be made, used and removed again */
-	int64_t		max_disk_bytes; /* of a bucket's snapshot; 0: no limit */
+	int64_t		max_disk_bytes; /* of all files at a time; 0: no limit */
+	int64_t    *disk_bytes;		/* their size, shared by several scans, or NULL */
 	/* fetches of the changelog, as in fluss_scan_options */
 	int64_t		fetch_max_bytes;
 	int64_t		fetch_max_bytes_for_bucket;

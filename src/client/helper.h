@@ -5,7 +5,7 @@
  * The program reads one RocksDB folder and lives as long as one bucket's read.
  * It is started as
  *
- *		fluss_fdw_rocksdb FOLDER PARENT_PID
+ *		fluss_fdw_rocksdb FOLDER PARENT_PID MAX_FOLDER_BYTES
  *
  * with one socket as its standard input and output.  First it takes changes:
  *
@@ -31,6 +31,8 @@
 
 #define FLUSS_HELPER_END		UINT32_C(0xffffffff)
 #define FLUSS_HELPER_ERROR		UINT32_C(0xfffffffe)
+/* Exit status when the folder has grown beyond what it may. */
+#define FLUSS_HELPER_OVER_LIMIT	3
 /* Longest value, and longest key. */
 #define FLUSS_HELPER_MAX_VALUE	UINT32_C(0x7fffffff)
 #define FLUSS_HELPER_MAX_TEXT	400

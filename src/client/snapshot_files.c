@@ -231,8 +231,9 @@ drop(const fluss_snapshot_source *source, lease *l)
 static fluss_status
 fail_file(const char *what, const char *path, int error, fluss_error *err)
 {
-	fluss_fail(err, FLUSS_SEND_FAILED, "could not %s \"%.150s\": %s", what,
-			   path, strerror(error));
+	fluss_fail(err, error == ENOSPC || error == EDQUOT ? FLUSS_DISK_FULL :
+			   FLUSS_SEND_FAILED, "could not %s \"%.150s\": %s", what, path,
+			   strerror(error));
 	return err->status;
 }
 
@@ -265,6 +266,36 @@ void
 fluss_snapshot_remove(const char *folder)
 {
 	remove_below(AT_FDCWD, folder, 0);
+}
+
+int64_t
+fluss_snapshot_size(const char *folder)
+{
+	DIR		   *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat status;
+	int64_t		size = 0;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		if (fstatat(dirfd(dir), entry->d_name, &status,
+					AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+			size += (int64_t) status.st_size;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return size;
+}
+
+fluss_status
+fluss_snapshot_fail_size(const fluss_table *table, int32_t bucket,
+						 fluss_error *err)
+{
+	fluss_fail(err, FLUSS_MEMORY_CAP,
+			   "the KV snapshot and the changes of bucket %d of table \"%s.%s\" take more disk space than is allowed",
+			   (int) bucket, table->database, table->name);
+	fluss_error_hint(err, "Raise temp_file_limit.");
+	return err->status;
 }
 
 /* Up to size bytes at offset; fewer only where the file ends. */
@@ -352,14 +383,9 @@ static fluss_status
 check_disk(const fluss_snapshot_source *source, int64_t copied,
 		   fluss_error *err)
 {
-	if (source->max_disk_bytes == 0 || copied <= source->max_disk_bytes)
+	if (source->max_disk_bytes < 0 || copied <= source->max_disk_bytes)
 		return FLUSS_OK;
-	fluss_fail(err, FLUSS_MEMORY_CAP,
-			   "the KV snapshot of bucket %d of table \"%s.%s\" takes more than the %lld bytes of disk allowed",
-			   (int) source->at.bucket, source->table->database,
-			   source->table->name, (long long) source->max_disk_bytes);
-	fluss_error_hint(err, "Raise temp_file_limit.");
-	return err->status;
+	return fluss_snapshot_fail_size(source->table, source->at.bucket, err);
 }
 
 typedef struct copy

@@ -15,7 +15,7 @@ typedef struct fluss_snapshot_source
 	fluss_bucket_ref at;
 	const char *partition_name; /* NULL: a table without partitions */
 	const char *folder;			/* made by the copy */
-	int64_t		max_disk_bytes; /* 0: no limit */
+	int64_t		max_disk_bytes; /* that may be copied; -1: no limit */
 	fluss_counters *counters;
 } fluss_snapshot_source;
 
@@ -29,6 +29,12 @@ FLUSS_MUST_CHECK fluss_status fluss_snapshot_copy(const fluss_snapshot_source *s
 												  bool *exists,
 												  int64_t *log_offset,
 												  fluss_error *err);
+/* The bucket needs more than the limit: FLUSS_MEMORY_CAP. */
+FLUSS_MUST_CHECK fluss_status fluss_snapshot_fail_size(const fluss_table *table,
+													   int32_t bucket,
+													   fluss_error *err);
+/* Bytes of the files in a folder. */
+int64_t fluss_snapshot_size(const char *folder);
 /* Removes a folder with all that is in it, if there is one. */
 void fluss_snapshot_remove(const char *folder);
 

@@ -34,6 +34,7 @@ struct fluss_snapshot_read
 	fluss_child child;
 	fluss_bucket_ref at;
 	bool		folder_made;
+	int64_t		disk_bytes;		/* of the folder, in the sum of all */
 
 	/* of the changelog: the wanted columns, then those of the key */
 	fluss_key_encoder encoder;
@@ -130,6 +131,31 @@ fluss_snapshot_read_open(const fluss_kvscan_env *env,
 	return status;
 }
 
+/* Keeps the sum of all folders right. */
+static void
+note_size(fluss_snapshot_read *read, int64_t bytes)
+{
+	int64_t    *sum = read->env->options->snapshot.disk_bytes;
+
+	if (sum != NULL)
+		*sum += bytes - read->disk_bytes;
+	read->disk_bytes = bytes;
+}
+
+/* What the folder may grow to: others of the same process take their part. */
+static int64_t
+room_on_disk(const fluss_snapshot_read *read)
+{
+	const fluss_snapshot_options *options = &read->env->options->snapshot;
+	int64_t		others = options->disk_bytes == NULL ? 0 :
+		*options->disk_bytes - read->disk_bytes;
+
+	if (options->max_disk_bytes == 0)
+		return -1;
+	return others < options->max_disk_bytes ?
+		options->max_disk_bytes - others : 0;
+}
+
 /* Back to where the next bucket can begin. */
 static void
 end_bucket(fluss_snapshot_read *read)
@@ -141,6 +167,7 @@ end_bucket(fluss_snapshot_read *read)
 	if (read->folder_made)
 		fluss_snapshot_remove(read->env->options->snapshot.folder);
 	read->folder_made = false;
+	note_size(read, 0);
 }
 
 void
@@ -438,7 +465,7 @@ copy_bucket(fluss_snapshot_read *read, int64_t *from, fluss_error *err)
 		.table = env->table,
 		.at = read->at,
 		.folder = env->options->snapshot.folder,
-		.max_disk_bytes = env->options->snapshot.max_disk_bytes,
+		.max_disk_bytes = room_on_disk(read),
 		.counters = env->counters
 	};
 	bool		exists;
@@ -453,6 +480,16 @@ copy_bucket(fluss_snapshot_read *read, int64_t *from, fluss_error *err)
 	fluss_partitions_release(partitions);
 	if (status == FLUSS_OK && *from == 0)
 		status = check_complete(read, err);
+	return status;
+}
+
+/* A program that ended as its folder grew too large could not say so. */
+static fluss_status
+check_limit(const fluss_snapshot_read *read, fluss_status status,
+			fluss_error *err)
+{
+	if (status == FLUSS_SEND_FAILED && read->child.over_limit)
+		return fluss_snapshot_fail_size(read->env->table, read->at.bucket, err);
 	return status;
 }
 
@@ -471,7 +508,7 @@ fluss_snapshot_read_begin(fluss_snapshot_read *read,
 		status = copy_bucket(read, &from, err);
 	if (status == FLUSS_OK)
 		status = fluss_child_start(&read->child, options->program,
-								   options->folder,
+								   options->folder, room_on_disk(read),
 								   read->env->options->max_buffered_bytes, err);
 	if (status == FLUSS_OK)
 		status = apply_changes(read, from, err);
@@ -480,7 +517,8 @@ fluss_snapshot_read_begin(fluss_snapshot_read *read,
 		status = check_complete(read, err);
 	if (status == FLUSS_OK)
 		status = fluss_child_read(&read->child, err);
-	return status;
+	note_size(read, fluss_snapshot_size(options->folder));
+	return check_limit(read, status, err);
 }
 
 static fluss_status
@@ -512,6 +550,7 @@ fluss_snapshot_read_next(fluss_snapshot_read *read, bool *end,
 	fluss_bytes bytes;
 	fluss_status status = fluss_child_next(&read->child, end, &bytes, err);
 
+	status = check_limit(read, status, err);
 	if (status == FLUSS_OK && *end)
 	{
 		end_bucket(read);

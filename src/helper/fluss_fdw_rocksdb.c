@@ -12,15 +12,20 @@
  * into a few megabytes.
  *
  * The program ends with its parent, whatever way that ends, and touches
- * nothing outside of its folder.
+ * nothing outside of its folder.  RocksDB merges files when it likes to, so a
+ * thread looks at the size of the folder again and again.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,6 +42,8 @@
 #define MERGE_FILES			16
 #define SLOW_FILES			48
 #define STOP_FILES			64
+/* How often the folder's size is looked at. */
+#define WATCH_MICROSECONDS	20000
 
 static uint8_t input[BUFFER_SIZE];
 static size_t input_pos;
@@ -155,6 +162,54 @@ number_at(const uint8_t *p)
 {
 	return (uint32_t) p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 |
 		(uint32_t) p[3] << 24;
+}
+
+/* ---- the size of the folder */
+
+static const char *watched;
+static long long max_folder_bytes;
+
+static void
+check_size(void)
+{
+	DIR		   *dir = opendir(watched);
+	struct dirent *entry;
+	struct stat status;
+	long long	size = 0;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+	{
+		if (fstatat(dirfd(dir), entry->d_name, &status,
+					AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+			size += (long long) status.st_size;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	if (size > max_folder_bytes)
+		_exit(FLUSS_HELPER_OVER_LIMIT);
+}
+
+static void *
+watch(void *unused)
+{
+	for (;;)
+	{
+		check_size();
+		usleep(WATCH_MICROSECONDS);
+	}
+	return unused;
+}
+
+/* A negative size is no limit. */
+static void
+watch_size(const char *folder, long long max_bytes)
+{
+	pthread_t	thread;
+
+	watched = folder;
+	max_folder_bytes = max_bytes;
+	if (max_bytes >= 0 && pthread_create(&thread, NULL, watch, NULL) != 0)
+		fail("could not start a thread");
 }
 
 /* ---- the database */
@@ -305,14 +360,19 @@ main(int argc, char **argv)
 {
 	rocksdb_t  *db;
 
-	if (argc != 3)
+	if (argc != 4)
 	{
 		fprintf(stderr, "fluss_fdw_rocksdb is started by fluss_fdw to read a KV snapshot\n");
 		return 2;
 	}
 	leave_parent(strtol(argv[2], NULL, 10));
+	/* a file that may not grow is an error to tell of */
+	signal(SIGXFSZ, SIG_IGN);
+	watch_size(argv[1], strtoll(argv[3], NULL, 10));
 	db = open_database(argv[1]);
 	take_changes(db);
+	if (max_folder_bytes >= 0)
+		check_size();
 	give_values(db);
 	/* the folder goes: there is nothing to close properly */
 	_exit(0);

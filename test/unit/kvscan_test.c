@@ -482,27 +482,83 @@ test_snapshot_is_not_complete(void **unused)
 	assert_int_equal(server.leases, 0);
 }
 
+/* Reads with a shell script in place of the program. */
+static fluss_status
+read_by(const char *script, fluss_error *err)
+{
+	char		path[] = "/tmp/fluss_kvscan_program_XXXXXX";
+	int			fd = mkstemp(path);
+	fluss_status status;
+	int			rows;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+	assert_int_equal(fchmod(fd, 0700), 0);
+	close(fd);
+	options.snapshot.program = path;
+	status = read_rows(1000, &rows, err);
+	unlink(path);
+	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+	return status;
+}
+
 /* A program that tells of a row which it does not give. */
 static void
 test_rows_are_counted(void **unused)
 {
-	static const char script[] = "#!/bin/sh\nhead -c 9 > /dev/null\n"
-		"printf '\\377\\377\\377\\377\\1\\0\\0\\0\\0\\0\\0\\0'\n";
-	char		path[] = "/tmp/fluss_kvscan_program_XXXXXX";
-	int			fd = mkstemp(path);
 	fluss_error err;
+
+	by_snapshot();
+	assert_int_equal(read_by("#!/bin/sh\nhead -c 9 > /dev/null\n"
+							 "printf '\\377\\377\\377\\377\\1\\0\\0\\0\\0\\0\\0\\0'\n",
+							 &err), FLUSS_MALFORMED);
+	assert_string_equal(err.message, "0 rows of a KV snapshot came instead of 1");
+}
+
+/* The copies of all scans that share it count, and what the program writes. */
+static void
+test_disk_is_bounded(void **unused)
+{
+	fluss_error err;
+	int64_t		others = 1000000;
 	int			rows;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, script, sizeof(script) - 1),
-					 sizeof(script) - 1);
-	assert_int_equal(fchmod(fd, 0700), 0);
-	close(fd);
 	by_snapshot();
-	options.snapshot.program = path;
-	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MALFORMED);
-	assert_string_equal(err.message, "0 rows of a KV snapshot came instead of 1");
-	unlink(path);
+	server.file = "zeros:2000000";
+	options.snapshot.disk_bytes = &others;
+	options.snapshot.max_disk_bytes = 3000000;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MEMORY_CAP);
+	assert_non_null(strstr(err.hint, "temp_file_limit"));
+	assert_true(others == 1000000);
+	/* CURRENT has a byte */
+	options.snapshot.max_disk_bytes = 3000001;
+	assert_int_equal(read_by("#!/bin/sh\n[ $3 = 2000001 ] && exit 3\n", &err),
+					 FLUSS_MEMORY_CAP);
+	assert_non_null(strstr(err.hint, "temp_file_limit"));
+	assert_true(others == 1000000);
+	others = 5000000;
+	options.snapshot.program = "/bin/true";
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_MEMORY_CAP);
+	options.snapshot.max_disk_bytes = 0;
+	assert_int_equal(read_by("#!/bin/sh\n[ $3 = -1 ] && exit 4\n", &err),
+					 FLUSS_SEND_FAILED);
+	assert_non_null(strstr(err.detail, "4"));
+	assert_true(others == 5000000);
+}
+
+static void
+test_disk_is_full(void **unused)
+{
+	fluss_error err;
+
+	by_snapshot();
+	assert_int_equal(read_by("#!/bin/sh\nhead -c 9 > /dev/null\n"
+							 "printf '\\376\\377\\377\\377\\50\\0\\0\\0IO error: No space left on device: a.sst'\n",
+							 &err), FLUSS_DISK_FULL);
+	assert_string_equal(err.detail, "RocksDB says: IO error: No space left on device: a.sst");
+	assert_int_equal(read_by("#!/bin/sh\nhead -c 9 > /dev/null\n"
+							 "printf '\\376\\377\\377\\377\\21\\0\\0\\0Corruption: a.sst'\n",
+							 &err), FLUSS_MALFORMED);
 }
 
 int
@@ -519,7 +575,9 @@ main(void)
 		cmocka_unit_test_setup(test_leases, set_up),
 		cmocka_unit_test_setup(test_lease_is_renewed, set_up),
 		cmocka_unit_test_setup(test_snapshot_is_not_complete, set_up),
-		cmocka_unit_test_setup(test_rows_are_counted, set_up)
+		cmocka_unit_test_setup(test_rows_are_counted, set_up),
+		cmocka_unit_test_setup(test_disk_is_bounded, set_up),
+		cmocka_unit_test_setup(test_disk_is_full, set_up)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
