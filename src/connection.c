@@ -44,11 +44,13 @@ typedef struct FlussClientUse
 	FlussConnection connection;
 } FlussClientUse;
 
+/* What planning asked for in vain. */
 typedef struct FlussFailure
 {
 	Oid			umid;
-	Oid			relid;
+	Oid			relid;			/* InvalidOid: raised by now */
 	TimestampTz statement;
+	bool		no_server;		/* no server was reached: the other tables' too */
 	fluss_error error;
 } FlussFailure;
 
@@ -209,24 +211,55 @@ FlussGetConnection(Oid userid, Oid serverid, MemoryContext context)
 	return &use->connection;
 }
 
-void
-FlussRememberFailure(FlussConnection *conn, Oid relid, const fluss_error *err)
+static bool
+failed_in_statement(const FlussConnection *conn)
 {
+	return OidIsValid(last_failure.relid) &&
+		last_failure.umid == conn->umid &&
+		last_failure.statement == GetCurrentStatementStartTimestamp();
+}
+
+void
+FlussRememberFailure(FlussConnection *conn, Oid relid, bool metadata,
+					 const fluss_error *err)
+{
+	/* that no server is there tells more */
+	if (!metadata && failed_in_statement(conn) && last_failure.no_server)
+		return;
 	last_failure.umid = conn->umid;
 	last_failure.relid = relid;
 	last_failure.statement = GetCurrentStatementStartTimestamp();
+	last_failure.no_server = metadata &&
+		(err->status == FLUSS_CANNOT_CONNECT || err->status == FLUSS_TIMED_OUT);
 	last_failure.error = *err;
+}
+
+bool
+FlussNoServer(const FlussConnection *conn, fluss_error *err)
+{
+	if (!failed_in_statement(conn) || !last_failure.no_server)
+		return false;
+	*err = last_failure.error;
+	return true;
+}
+
+void
+FlussForgetFailure(void)
+{
+	last_failure.relid = InvalidOid;
 }
 
 /* Gives a remembered failure once, and only to the same statement. */
 bool
-FlussRecallFailure(FlussConnection *conn, Oid relid, fluss_error *err)
+FlussRecallFailure(FlussConnection *conn, Oid relid, bool has_metadata,
+				   fluss_error *err)
 {
-	if (last_failure.relid != relid || last_failure.umid != conn->umid ||
-		last_failure.statement != GetCurrentStatementStartTimestamp())
+	if (!failed_in_statement(conn) ||
+		(last_failure.relid != relid &&
+		 (has_metadata || !last_failure.no_server)))
 		return false;
 	*err = last_failure.error;
-	last_failure.relid = InvalidOid;
+	FlussForgetFailure();
 	return true;
 }
 

@@ -234,7 +234,7 @@ find_spans(FlussPlanState *state, const bool *wanted)
 		FlussRaise(&err, rel->name);
 	if (status == FLUSS_OK)
 		return;
-	FlussRememberFailure(rel->conn, rel->relid, &err);
+	FlussRememberFailure(rel->conn, rel->relid, false, &err);
 	if (status == FLUSS_TIMED_OUT || status == FLUSS_CANNOT_CONNECT)
 	{
 		silent_umid = rel->conn->umid;

@@ -234,13 +234,18 @@ extern FlussConnectionInfo *FlussConnections(int *n);
 extern bool FlussDisconnect(Oid serverid);
 
 /*
- * A failure to get metadata while planning, so that the execution of the same
- * statement does not wait for it a second time.
+ * What planning asked for in vain, so that the execution of the same statement
+ * does not wait for it a second time.  metadata: a table's description was
+ * asked for; where no server could be reached, those of the other tables are
+ * not asked for either (FlussNoServer).
  */
 extern void FlussRememberFailure(FlussConnection *conn, Oid relid,
-								 const fluss_error *err);
+								 bool metadata, const fluss_error *err);
 extern bool FlussRecallFailure(FlussConnection *conn, Oid relid,
-							   fluss_error *err);
+							   bool has_metadata, fluss_error *err);
+extern bool FlussNoServer(const FlussConnection *conn, fluss_error *err);
+/* It was raised: the next statement in the same command asks again. */
+extern void FlussForgetFailure(void);
 
 /* ------------------------------------------------------------- relation.c */
 

@@ -88,7 +88,7 @@ flussAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 							&err);
 	if (rel->table == NULL)
 	{
-		FlussRememberFailure(rel->conn, rel->relid, &err);
+		FlussRememberFailure(rel->conn, rel->relid, true, &err);
 		return;
 	}
 	if (!FlussIsKeyed(rel))

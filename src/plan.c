@@ -184,7 +184,7 @@ find_places(FlussPlanState *state)
 		if (status == FLUSS_INTERRUPTED)
 			FlussRaise(&err, rel->name);
 		if (status != FLUSS_OK)
-			FlussRememberFailure(rel->conn, rel->relid, &err);
+			FlussRememberFailure(rel->conn, rel->relid, false, &err);
 	}
 	state->places_known = status == FLUSS_OK;
 	FlussPlacesInit(&state->places, rel, *partitions, rel->table->nbuckets);
@@ -203,7 +203,7 @@ FlussPlanStateOpen(RelOptInfo *baserel, Oid relid)
 	state->rel = FlussRelationOpen(relid, fluss_rel_user(baserel),
 								   CurrentMemoryContext, &err);
 	if (state->rel->table == NULL)
-		FlussRememberFailure(state->rel->conn, relid, &err);
+		FlussRememberFailure(state->rel->conn, relid, true, &err);
 	else
 		state->keyed = FlussReadsState(state->rel);
 	baserel->fdw_private = state;

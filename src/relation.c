@@ -158,6 +158,20 @@ bind_columns(FlussRelation *rel)
 	}
 }
 
+/* A server that this statement could not reach is not waited for again. */
+static fluss_status
+find_table(FlussRelation *rel, fluss_error *err)
+{
+	const FlussOptions *options = rel->options;
+
+	if (!fluss_table_is_cached(rel->conn->client, options->database_name,
+							   options->table_name) &&
+		FlussNoServer(rel->conn, err))
+		return err->status;
+	return fluss_table_open(rel->conn->client, options->database_name,
+							options->table_name, false, &rel->table, err);
+}
+
 FlussRelation *
 FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 				  fluss_error *err)
@@ -170,13 +184,14 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 	rel->conn = FlussGetConnection(userid, serverid, context);
 	FlussCloseOnReset(context, release_table, (void **) &rel->table);
 	fluss_error_init(&local);
-	status = fluss_table_open(rel->conn->client, rel->options->database_name,
-							  rel->options->table_name, false, &rel->table,
-							  &local);
+	status = find_table(rel, &local);
 	if (status == FLUSS_OK)
 		bind_columns(rel);
 	else if (err == NULL || status == FLUSS_INTERRUPTED)
+	{
+		FlussForgetFailure();
 		FlussRaise(&local, rel->name);
+	}
 	else
 		*err = local;
 	return rel;

@@ -226,7 +226,8 @@ raise_planning_failure(FlussScanState *state, Oid userid)
 											   state->context);
 	fluss_error err;
 
-	if (FlussRecallFailure(conn, relid, &err) &&
+	if (FlussRecallFailure(conn, relid,
+						   state->plan.table_id != FLUSS_NO_TABLE_ID, &err) &&
 		(state->plan.table_id == FLUSS_NO_TABLE_ID ||
 		 err.status == FLUSS_TIMED_OUT || err.status == FLUSS_CANNOT_CONNECT))
 		FlussRaise(&err, state->relname);

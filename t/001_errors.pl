@@ -95,6 +95,30 @@ like($explain->{out}, qr/"Fluss Metadata": "unavailable"/,
 my $deaf = listening_socket(64);
 server_fails('deaf', '127.0.0.1:' . $deaf->sockport, 'HV00N', 2.5);
 
+# tables whose descriptions are not known yet: the server is waited for once
+$session->value(
+	"CREATE FOREIGN TABLE deaf_$_ (id integer, v text) SERVER deaf") for 1 .. 4;
+my $several = 'deaf_1 NATURAL JOIN deaf_2 NATURAL JOIN deaf_3, deaf_4';
+$explain = $session->run("EXPLAIN (COSTS OFF) SELECT * FROM $several");
+is(() = $explain->{out} =~ /Fluss Metadata: unavailable/g,
+	4, 'EXPLAIN of four tables while the cluster is deaf');
+cmp_ok($explain->{seconds}, '<', 2.5, 'waits once');
+is_error($session->run("SELECT * FROM $several"),
+	'HV00N', 'a query of four tables, too', 2.5);
+is_error($session->run('INSERT INTO deaf_1 SELECT * FROM deaf_2'),
+	'HV00N', 'so does an INSERT', 2.5);
+my $retried = $session->run(
+	'DO $$ BEGIN
+	   FOR i IN 1 .. 2 LOOP
+	     BEGIN PERFORM count(*) FROM deaf_1, deaf_2;
+	     EXCEPTION WHEN fdw_unable_to_establish_connection THEN NULL; END;
+	   END LOOP;
+	 END $$');
+is($retried->{errors}, 0, 'errors that are caught');
+cmp_ok($retried->{seconds}, '>', 1.9, 'are followed by another try');
+cmp_ok($retried->{seconds}, '<', 3.5, 'which waits once, too');
+goes_on('several tables');
+
 # the kernel itself does not answer, once its queue of connections is full
 my $full = listening_socket(1);
 my @queued = map {

@@ -141,6 +141,9 @@ FLUSS_MUST_CHECK fluss_status fluss_type_from_text(const fluss_host *host,
 												   fluss_type *type,
 												   fluss_error *err);
 
+/* Whether describing it takes no request. */
+bool fluss_table_is_cached(fluss_client *client, const char *database,
+						   const char *name);
 /*
  * Describes a table, from the client's cache unless refresh is set.  A cached
  * description is dropped by any answer that shows it stale.  Missing database

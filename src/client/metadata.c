@@ -221,6 +221,13 @@ is_unchanged(const fluss_table *table, const fluss_table_info *info)
 		table->modified_ms == info->modified_ms;
 }
 
+bool
+fluss_table_is_cached(fluss_client *client, const char *database,
+					  const char *name)
+{
+	return *find_cached(client, database, name) != NULL;
+}
+
 fluss_status
 fluss_table_open(fluss_client *client, const char *database, const char *name,
 				 bool refresh, fluss_table **table, fluss_error *err)
