@@ -58,6 +58,17 @@ IMPORT FOREIGN SCHEMA regress_import FROM SERVER import_server INTO imported OPT
 IMPORT FOREIGN SCHEMA regress_import FROM SERVER import_server INTO imported OPTIONS (import_metadata 'maybe');
 IMPORT FOREIGN SCHEMA regress_nothing FROM SERVER import_server INTO imported;
 
+-- a table that no foreign table can have all columns of does not keep the others out
+DO $$ BEGIN
+  EXECUTE (SELECT 'CREATE FOREIGN TABLE made.wide (' || string_agg('c' || g || ' integer', ', ') || ') SERVER import_server' FROM generate_series(1, 1598) g);
+END $$;
+SELECT fluss_create_table('made.wide', bucket_count => 1);
+IMPORT FOREIGN SCHEMA regress_import LIMIT TO (state, wide) FROM SERVER import_server INTO imported;
+SELECT "table", count(*) FROM columns WHERE "table" IN ('imported.state'::regclass, to_regclass('imported.wide')) GROUP BY 1;
+IMPORT FOREIGN SCHEMA regress_import LIMIT TO (wide) FROM SERVER import_server INTO imported OPTIONS (import_metadata 'false');
+SELECT "table", count(*) FROM columns WHERE "table" = 'imported.wide'::regclass GROUP BY 1;
+SELECT fluss_drop_table('made.wide');
+
 -- catalog
 SELECT path, table_id >= 0 AS id, schema_id, kind, primary_key, bucket_key, partitioned_by, bucket_count, log_format, kv_format, properties ->> 'table.changelog.image' AS image, custom_properties, comment,
   created_at <= modified_at AND created_at BETWEEN now() - interval '1 hour' AND clock_timestamp() AS times FROM fluss_table_info('made.state');

@@ -9,6 +9,7 @@
  */
 #include "fluss_fdw.h"
 
+#include "access/htup_details.h"
 #include "catalog/heap.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -216,7 +217,8 @@ add_metadata_columns(StringInfo out, const fluss_table *table, bool changelog,
 
 static char *
 create_command(const fluss_table *table, const char *local, bool changelog,
-			   const char *server, const ImportOptions *options)
+			   const char *server, const ImportOptions *options,
+			   int *ncolumns)
 {
 	const fluss_schema *schema = table->schema;
 	StringInfoData out;
@@ -234,6 +236,7 @@ create_command(const fluss_table *table, const char *local, bool changelog,
 	}
 	if (options->metadata && (changelog || schema->nprimary_key == 0))
 		add_metadata_columns(&out, table, changelog, &names);
+	*ncolumns = list_length(names);
 	appendStringInfo(&out, "\n) SERVER %s\nOPTIONS (",
 					 quote_identifier(server));
 	add_option(&out, "database_name", table->database);
@@ -257,23 +260,45 @@ typedef struct Import
 	List	   *commands;
 } Import;
 
+/* What is not possible for one table must not keep the others out. */
+static void
+leave_out(const fluss_table *table, const char *local, const char *detail,
+		  const char *hint)
+{
+	ereport(WARNING,
+			(errmsg("foreign table \"%s\" for Fluss table \"%s.%s\" is left out",
+					local, table->database, table->name),
+			 errdetail("%s", detail),
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
 static void
 add_table(Import *import, const fluss_table *table, const char *local,
 		  bool changelog)
 {
+	int			ncolumns;
+	char	   *command;
+
 	if (is_taken(import->locals, local))
 	{
-		ereport(WARNING,
-				(errmsg("foreign table \"%s\" for Fluss table \"%s.%s\" is left out",
-						local, table->database, table->name),
-				 errdetail("Another one of that name is imported.")));
+		leave_out(table, local, "Another one of that name is imported.",
+				  NULL);
+		return;
+	}
+	command = create_command(table, local, changelog, import->server,
+							 &import->options, &ncolumns);
+	if (ncolumns > MaxHeapAttributeNumber)
+	{
+		leave_out(table, local,
+				  psprintf("It would have %d columns, more than the %d that a table can have.",
+						   ncolumns, MaxHeapAttributeNumber),
+				  table->schema->ncolumns <= MaxHeapAttributeNumber ?
+				  "Leave out the metadata columns with the option import_metadata 'false'." :
+				  NULL);
 		return;
 	}
 	import->locals = lappend(import->locals, pstrdup(local));
-	import->commands = lappend(import->commands,
-							   create_command(table, local, changelog,
-											  import->server,
-											  &import->options));
+	import->commands = lappend(import->commands, command);
 }
 
 /* The description of a table, or NULL for one that was dropped since. */
