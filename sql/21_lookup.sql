@@ -51,6 +51,16 @@ ALTER FOREIGN TABLE info
 SELECT count(*) FROM info;
 \set VERBOSITY terse
 SELECT name FROM info WHERE sensor_id = 8;
+-- what this server does not offer
+ALTER FOREIGN TABLE info OPTIONS (SET kv_scan 'scan_kv');
+DO $$
+DECLARE hint text;
+BEGIN
+  PERFORM count(*) FROM info;
+EXCEPTION WHEN feature_not_supported THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RAISE WARNING '%', hint;
+END $$;
 ALTER FOREIGN TABLE info OPTIONS (DROP limit_scan_max_rows, DROP kv_scan);
 
 -- lookups

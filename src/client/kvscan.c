@@ -594,6 +594,8 @@ begin_whole(fluss_kvscan *scan, fluss_error *err)
 	scan->at = scan->buckets[scan->next_bucket++];
 	if (scan->mode != FLUSS_KVSCAN_SNAPSHOT)
 		status = begin_server(scan, err);
+	if (scan->mode == FLUSS_KVSCAN_SERVER && status == FLUSS_UNSUPPORTED)
+		fluss_error_hint(err, "Fluss offers it from 1.0 on: set the table option kv_scan to another value.");
 	if (scan->mode == FLUSS_KVSCAN_SERVER || status != FLUSS_UNSUPPORTED)
 		return status;
 	scan->mode = FLUSS_KVSCAN_SNAPSHOT;
