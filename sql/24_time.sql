@@ -163,6 +163,15 @@ WHERE (SELECT array_agg(id ORDER BY id) FROM events WHERE measured_at >= b) IS D
 SELECT count(*) FROM events WHERE measured_at >= (SELECT max(measured_at) FROM local);
 -- its offsets: from the batch that was committed after the event
 SELECT explain_analyze(format('SELECT id FROM events WHERE measured_at >= %L', :'last'::timestamptz::timestamp));
+-- of a type that is no time it is refused where the column is used
+ALTER FOREIGN TABLE events ALTER COLUMN id OPTIONS (ADD event_time 'true');
+\set VERBOSITY default
+SELECT count(*) FROM events WHERE id > 5;
+\echo :SQLSTATE
+\set VERBOSITY terse
+SELECT count(happened_at) > 0 FROM events;
+ALTER FOREIGN TABLE events ALTER COLUMN id OPTIONS (SET event_time 'false');
+SELECT count(*) > 0 FROM events WHERE id > 5;
 -- whatever the zone and its clocks do
 DO $$
 DECLARE zone text; n bigint; m bigint;

@@ -261,6 +261,7 @@ typedef struct FlussAttribute
 	bool		not_null;		/* locally: the planner believes it */
 	FlussMetadata metadata;
 	bool		event_time;
+	bool		is_no_time;		/* marked as an event time, of another type */
 	int64		max_clock_skew_ms;	/* of an event time */
 	int			remote;			/* position in the remote schema, or -1 */
 	int			partition_key;	/* place in the partition key, or -1 */

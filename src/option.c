@@ -43,6 +43,7 @@ typedef enum OptionType
 	TYPE_SERVERS,
 	TYPE_ADDRESS_MAP,
 	TYPE_PATHS,
+	TYPE_URL,
 	TYPE_FLUSS_TYPE
 } OptionType;
 
@@ -157,7 +158,7 @@ static const FlussOption options_table[] = {
 	{"fdw_startup_cost", ON_SERVER, TYPE_COST, 0, NULL, FIELD(fdw_startup_cost)},
 	{"fdw_tuple_cost", ON_SERVER, TYPE_COST, 0, NULL, FIELD(fdw_tuple_cost)},
 	{"remote_files", ON_SERVER, TYPE_PATHS, 0, NULL, FIELD(remote_files)},
-	{"s3_endpoint", ON_SERVER, TYPE_NAME, 0, NULL, FIELD(s3_endpoint)},
+	{"s3_endpoint", ON_SERVER, TYPE_URL, 0, NULL, FIELD(s3_endpoint)},
 	{"s3_region", ON_SERVER, TYPE_NAME, 0, NULL, FIELD(s3_region)},
 	{"s3_path_style", ON_SERVER, TYPE_BOOL, 0, NULL, FIELD(s3_path_style)},
 
@@ -408,6 +409,11 @@ parse_value(const FlussOption *option, const char *string, OptionValue *value,
 		case TYPE_PATHS:
 			*detail = "The value must be a list of absolute paths, separated by commas.";
 			return paths_are_absolute(string);
+		case TYPE_URL:
+			if (fluss_check_s3_endpoint(string, &err) == FLUSS_OK)
+				return true;
+			*detail = client_detail(&err);
+			return false;
 		case TYPE_FLUSS_TYPE:
 			if (fluss_type_from_text(&host, string, &type, &err) == FLUSS_OK)
 				return true;
@@ -584,6 +590,8 @@ check_together(List *options, int level)
 			refuse_together("metadata", "column_name");
 		if (given_value(options, "fluss_type") != NULL)
 			refuse_together("metadata", "fluss_type");
+		if (given_value(options, "event_time") != NULL)
+			refuse_together("metadata", "event_time");
 	}
 }
 
@@ -624,6 +632,7 @@ store_value(const FlussOption *option, const OptionValue *value, char *base)
 		case TYPE_SERVERS:
 		case TYPE_ADDRESS_MAP:
 		case TYPE_PATHS:
+		case TYPE_URL:
 		case TYPE_FLUSS_TYPE:
 			*(const char **) field = value->text;
 			break;

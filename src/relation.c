@@ -59,8 +59,8 @@ describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
 	attr->not_null = form->attnotnull;
 	attr->metadata = options.metadata;
 	attr->event_time = options.event_time &&
-		options.metadata == FLUSS_META_NONE &&
 		(attr->type == TIMESTAMPOID || attr->type == TIMESTAMPTZOID);
+	attr->is_no_time = options.event_time && !attr->event_time;
 	attr->max_clock_skew_ms = options.max_clock_skew_ms;
 }
 
@@ -300,6 +300,17 @@ raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
 					   rel->table->name, type)));
 }
 
+static void
+raise_no_event_time(const FlussRelation *rel, const FlussAttribute *attr)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+			 errmsg("column \"%s\" of foreign table \"%s\" cannot have the option \"event_time\"",
+					attr->name, rel->name),
+			 errdetail("It has type %s.", format_type_be(attr->type)),
+			 errhint("An event time is of type timestamp or timestamptz: drop the option.")));
+}
+
 /* The column exists on the other side, or needs none, and the types agree. */
 static bool
 has_right_type(const FlussRelation *rel, const FlussAttribute *attr)
@@ -322,6 +333,8 @@ FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum)
 		raise_missing_column(rel, attr);
 	if (!has_right_type(rel, attr))
 		raise_wrong_type(rel, attr);
+	if (attr->is_no_time)
+		raise_no_event_time(rel, attr);
 }
 
 bool

@@ -150,10 +150,12 @@ FLUSS_MUST_CHECK fluss_status fluss_client_open(const fluss_host *host,
 /* Closes every socket.  Handles opened on the client must be closed before. */
 void fluss_client_close(fluss_client *client);
 
-/* Checks a bootstrap list or an address map without keeping it. */
+/* Checks a bootstrap list, an address map or a URL without keeping it. */
 FLUSS_MUST_CHECK fluss_status fluss_check_bootstrap_servers(const char *list,
 															fluss_error *err);
 FLUSS_MUST_CHECK fluss_status fluss_check_address_map(const char *list,
+													  fluss_error *err);
+FLUSS_MUST_CHECK fluss_status fluss_check_s3_endpoint(const char *url,
 													  fluss_error *err);
 
 typedef struct fluss_node

@@ -218,6 +218,43 @@ get_token(fluss_client *client, fluss_s3_token **token, fluss_error *err)
 
 /* ---- where an object is */
 
+static bool
+has_part(CURLU *url, CURLUPart part)
+{
+	char	   *text = NULL;
+	bool		found = curl_url_get(url, part, &text, 0) == CURLUE_OK;
+
+	curl_free(text);
+	return found;
+}
+
+/* libcurl takes "http:/host", too: the two slashes are ours to look for. */
+fluss_status
+fluss_check_s3_endpoint(const char *url, fluss_error *err)
+{
+	CURLU	   *parts = curl_url();
+	bool		good;
+
+	if (parts == NULL)
+		return fluss_fail_memory(err);
+	good = (strncasecmp(url, "http://", 7) == 0 ||
+			strncasecmp(url, "https://", 8) == 0) &&
+		curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+		has_part(parts, CURLUPART_HOST) && !has_part(parts, CURLUPART_QUERY) &&
+		!has_part(parts, CURLUPART_FRAGMENT);
+	if (good && (has_part(parts, CURLUPART_USER) ||
+				 has_part(parts, CURLUPART_PASSWORD)))
+		fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+				   "an S3 endpoint has no user and no password");
+	else if (!good)
+		fluss_fail(err, FLUSS_INVALID_ARGUMENT,
+				   "an S3 endpoint is a URL like http://host:port or https://host");
+	else
+		err->status = FLUSS_OK;
+	curl_url_cleanup(parts);
+	return err->status;
+}
+
 /* Appends text; all but letters, digits and -._~/ as %XX, as S3 signs it. */
 static void
 append_encoded(fluss_buf *buf, const char *text)
