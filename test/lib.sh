@@ -48,6 +48,14 @@ load_env() {
   set +a
 }
 
+# coordinator_stuck DIR: whether the coordinator of the cluster in DIR gives nothing
+# new a leader any more. That of Fluss 0.9.1 does so once it has heard of a partition
+# before it heard of its table.
+coordinator_stuck() {
+  grep -qs 'NotifyLeaderAndIsr batch request from coordinator to tablet server is not empty' \
+    "$1/log/coordinator.log"
+}
+
 # tally FILE: the passed and failed tests that a log tells of. Knows pg_regress
 # ("test x ... ok", from 16 on TAP), TAP, cmocka, and "N passed, N failed".
 tally() {
