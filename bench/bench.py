@@ -26,6 +26,8 @@ MANY = 5_000_000  # readings that are aggregated
 SENSORS = 100_000
 LOOKUPS = 10_000
 JOINED = 100_000
+APPENDED = 1_000_000
+UPSERTED = 200_000
 BATCH = 10_000  # rows of a log batch
 LOOKUPERS = 16_384
 REPEATS = 7
@@ -64,12 +66,12 @@ class Psql:
 class Java:
     """The Java client's loop over the records, in a process of its own."""
 
-    def __init__(self):
+    def __init__(self, program, table):
         classes = os.environ["FLUSS_BENCH_CLASSES"]
         self.process = subprocess.Popen(
             ["java", "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED",
              "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", classes,
-             "Readings", os.environ["FLUSS_BOOTSTRAP"], DATABASE, "many_readings"],
+             program, os.environ["FLUSS_BOOTSTRAP"], DATABASE, table],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     async def ask(self, question):
@@ -79,6 +81,9 @@ class Java:
         if not answer:
             raise RuntimeError("the Java client has ended")
         return answer.split("|")
+
+    async def write(self, order):
+        await self.ask(order)
 
 
 class Pyfluss:
@@ -99,6 +104,8 @@ class Pyfluss:
         self.readings = await self.connection.get_table(path("sensor_readings"))
         self.state = await self.connection.get_table(path("sensor_info"))
         self.many = await self.connection.get_table(path("many_readings"))
+        self.appended = await self.connection.get_table(path("new_readings"))
+        self.upserted = await self.connection.get_table(path("new_info"))
         # A lookuper answers one lookup at a time and waits 100 ms for others that
         # may share its request: only many lookupers make many lookups fast.
         self.lookupers = [self.state.new_lookup().create_lookuper() for _ in range(LOOKUPERS)]
@@ -188,41 +195,57 @@ async def create(admin, name, columns, keys):
     raise RuntimeError(f"table {name} gets no leader")
 
 
-async def append(table, n):
+def readings(n):
     start = np.datetime64("2026-08-04T09:00:00", "ms")
-    writer = table.new_append().create_writer()
-    readings = pa.table({
+    return pa.table({
         "sensor_id": np.random.randint(1, SENSORS + 1, n).astype(np.int32),
         "measured_at": start + np.arange(n).astype("timedelta64[ms]"),
         # sums of quarters are exact, in whatever order
         "temperature_c": np.round(np.random.normal(22, 3, n) * 4) / 4,
         "humidity_pct": np.round(np.random.normal(45, 5, n), 1),
     })
-    for batch in readings.to_batches(max_chunksize=BATCH):
+
+
+async def append(table, rows):
+    writer = table.new_append().create_writer()
+    for batch in rows.to_batches(max_chunksize=BATCH):
         writer.write_arrow_batch(batch)
+    await writer.flush()
+
+
+async def append_rows(table, rows):
+    writer = table.new_append().create_writer()
+    for row in rows:
+        writer.append(row)
+    await writer.flush()
+
+
+STATES = ["OK", "ERROR", "MAINTENANCE", "LOW_BATTERY", "CALIBRATING"]
+
+
+async def upsert(table, n):
+    writer = table.new_upsert().create_writer()
+    for i in range(1, n + 1):
+        writer.upsert((i, f"sensor number {i}", f"room-{i % 997}", STATES[i % 5]))
     await writer.flush()
 
 
 async def load(pyfluss):
     await pyfluss.admin.create_database(DATABASE, ignore_if_exists=True)
-    for name in ("sensor_readings", "many_readings"):
+    for name in ("sensor_readings", "many_readings", "new_readings"):
         await create(pyfluss.admin, name, [
             ("sensor_id", pa.int32()), ("measured_at", pa.timestamp("ms")),
             ("temperature_c", pa.float64()), ("humidity_pct", pa.float64())], None)
-    await create(pyfluss.admin, "sensor_info", [
-        pa.field("sensor_id", pa.int32(), nullable=False), ("name", pa.string()),
-        ("location", pa.string()), ("state", pa.string())], ["sensor_id"])
+    for name in ("sensor_info", "new_info"):
+        await create(pyfluss.admin, name, [
+            pa.field("sensor_id", pa.int32(), nullable=False), ("name", pa.string()),
+            ("location", pa.string()), ("state", pa.string())], ["sensor_id"])
     await pyfluss.open_tables()
 
-    await append(pyfluss.readings, READINGS)
+    await append(pyfluss.readings, readings(READINGS))
     for _ in range(MANY // READINGS):
-        await append(pyfluss.many, READINGS)
-
-    states = ["OK", "ERROR", "MAINTENANCE", "LOW_BATTERY", "CALIBRATING"]
-    writer = pyfluss.state.new_upsert().create_writer()
-    for i in range(1, SENSORS + 1):
-        writer.upsert((i, f"sensor number {i}", f"room-{i % 997}", states[i % 5]))
-    await writer.flush()
+        await append(pyfluss.many, readings(READINGS))
+    await upsert(pyfluss.state, SENSORS)
 
 
 def define(psql):
@@ -239,7 +262,12 @@ def define(psql):
         CREATE FOREIGN TABLE many_readings (
             sensor_id integer, measured_at timestamp(3),
             temperature_c double precision, humidity_pct double precision) SERVER fluss;
+        CREATE FOREIGN TABLE new_readings (
+            sensor_id integer, measured_at timestamp(3),
+            temperature_c double precision, humidity_pct double precision) SERVER fluss;
         CREATE FOREIGN TABLE sensor_info (
+            sensor_id integer, name text, location text, state text) SERVER fluss;
+        CREATE FOREIGN TABLE new_info (
             sensor_id integer, name text, location text, state text) SERVER fluss;
         PREPARE lookups(int[]) AS SELECT count(*), sum(length(name))
             FROM sensor_info WHERE sensor_id = ANY ($1)""")
@@ -274,8 +302,8 @@ async def compare(psql, title, sql, other, mark=None, repeats=REPEATS):
            mark and f"<= {mark} x", mark and a / b <= mark)
 
 
-async def compare_all(psql, title, sql, rivals, mark):
-    """The same beside the better of several clients, which the line names."""
+async def compare_all(psql, title, sql, rivals, mark=None):
+    """The same beside several clients, a line for each; the mark is the best one's."""
     times = {name: [] for name in ["fluss_fdw", *rivals]}
     for i in range(REPEATS + 1):
         rows, ms = psql.run(sql)
@@ -284,7 +312,8 @@ async def compare_all(psql, title, sql, rivals, mark):
             start = time.perf_counter()
             expected = await rival()
             times[name].append((time.perf_counter() - start) * 1000)
-            if [float(x) for x in rows[0]] != [float(x) for x in expected]:
+            if expected is not None and \
+                    [float(x) for x in rows[0]] != [float(x) for x in expected]:
                 raise RuntimeError(f"{title}: fluss_fdw says {rows}, {name} {expected}")
     medians = {name: statistics.median(ms[1:]) for name, ms in times.items()}
     best = min(rivals, key=medians.get)
@@ -292,7 +321,40 @@ async def compare_all(psql, title, sql, rivals, mark):
     for name in rivals:
         report(f"{title}, {name}", f"{medians['fluss_fdw']:.1f}", f"{medians[name]:.1f}",
                f"{medians['fluss_fdw'] / medians[name]:.2f}",
-               f"<= {mark} x" if name == best else None, name == best and ratio <= mark)
+               f"<= {mark} x" if mark and name == best else None,
+               mark and name == best and ratio <= mark)
+
+
+async def compare_writes(psql, pyfluss):
+    """Appends and upserts of the rows of a local table, all acknowledged."""
+    psql.run(f"""
+        CREATE TABLE local_readings AS
+            SELECT g % {SENSORS} + 1 AS sensor_id,
+                timestamp(3) '2026-08-04 09:00' + g * interval '1 ms' AS measured_at,
+                20 + g % 40 / 4.0::float8 AS temperature_c, 40 + g % 100 / 10.0::float8 AS humidity_pct
+            FROM generate_series(0, {APPENDED - 1}) g;
+        CREATE TABLE local_info AS
+            SELECT i AS sensor_id, 'sensor number ' || i AS name, 'room-' || i % 997 AS location,
+                ('{{{",".join(STATES)}}}'::text[])[i % 5 + 1] AS state
+            FROM generate_series(1, {UPSERTED}) i;
+        VACUUM ANALYZE local_readings, local_info""")
+    table = readings(APPENDED)
+    rows = table.to_pylist()
+    java = Java("Writes", "new_readings")
+    await compare_all(psql, f"append of {APPENDED} rows",
+                      "INSERT INTO new_readings SELECT * FROM local_readings", {
+                          "pyfluss by Arrow batches": lambda: append(pyfluss.appended, table),
+                          "pyfluss by rows": lambda: append_rows(pyfluss.appended, rows),
+                          "Java": lambda: java.write(f"append {APPENDED}")})
+    expected = 4 * (REPEATS + 1) * APPENDED
+    found = int(psql.run("SELECT count(*) FROM new_readings")[0][0][0])
+    if found != expected:
+        raise RuntimeError(f"{found} rows were appended, not {expected}")
+    java = Java("Writes", "new_info")
+    await compare_all(psql, f"upsert of {UPSERTED} rows",
+                      "INSERT INTO new_info SELECT * FROM local_info", {
+                          "pyfluss": lambda: upsert(pyfluss.upserted, UPSERTED),
+                          "Java": lambda: java.write(f"upsert {UPSERTED}")})
 
 
 def latency(psql, title, mark):
@@ -334,7 +396,7 @@ async def main():
     report("", "fluss_fdw ms", "pyfluss ms", "ratio", None, False)
     await compare(psql, f"count(*), sum() over {READINGS} readings",
                   "SELECT count(*), sum(temperature_c) FROM sensor_readings", pyfluss.scan, 3)
-    java = Java()
+    java = Java("Readings", "many_readings")
     await compare_all(psql, f"count(*) over {MANY}", "SELECT count(*) FROM many_readings",
                       {"pyfluss": pyfluss.count, "Java": lambda: java.ask("count sensor_id")}, 1)
     await compare_all(psql, f"count, sum, avg, min, max over {MANY}", """
@@ -349,6 +411,7 @@ async def main():
     await compare(psql, "the same, pyfluss reads the state whole", join,
                   pyfluss.join_by_whole_read)
     latency(psql, "warm enrichment of 10 readings", 5)
+    await compare_writes(psql, pyfluss)
 
 
 def cpu():
