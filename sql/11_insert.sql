@@ -63,6 +63,11 @@ SELECT count(*) FROM events;
 CALL try('INSERT INTO events (id, name) SELECT nullif(g, 10000), ''row'' FROM generate_series(1, 15000) g');
 SELECT rows FROM fluss_last_write();
 SELECT id, n FROM events LIMIT 1;
+-- nor is there a bucket for NULL
+CREATE FOREIGN TABLE bucketed (part text, n integer) SERVER insert_server;
+SELECT fluss_create_table('bucketed', bucket_key => '{part}', bucket_count => 2);
+CALL try('INSERT INTO bucketed VALUES (''a'', 1), (NULL, 2)');
+DROP FOREIGN TABLE bucketed;
 -- prepared, with custom and generic plans
 PREPARE add_event (integer, text) AS INSERT INTO events (id, name) VALUES ($1, $2);
 EXECUTE add_event (10, 'p'); EXECUTE add_event (11, 'p'); EXECUTE add_event (12, 'p'); EXECUTE add_event (13, NULL);

@@ -310,7 +310,7 @@ check_key(fluss_key_encoder encoder, const fluss_schema *schema,
 							  "column \"%s\" has a type that Iceberg keys cannot have",
 							  column->name);
 		if (values[columns[i]].is_null)
-			return fluss_fail(err, FLUSS_NO_SUCH_KEY,
+			return fluss_fail(err, FLUSS_NOT_NULL_VIOLATION,
 							  "null value in key column \"%s\"", column->name);
 		/* its bytes would be none, and the server takes no such key */
 		if (encoder == FLUSS_KEY_ICEBERG && has_bytes(column->type.id) &&

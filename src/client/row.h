@@ -160,7 +160,7 @@ FLUSS_MUST_CHECK fluss_status fluss_table_key_encoders(const fluss_table *table,
 													   fluss_error *err);
 /*
  * Appends the key bytes of values[columns[0..ncolumns)], values by schema
- * position.  NULL is FLUSS_INVALID_ARGUMENT, a type the encoder does not know
+ * position.  NULL is FLUSS_NOT_NULL_VIOLATION, a type the encoder does not know
  * FLUSS_UNSUPPORTED.
  */
 FLUSS_MUST_CHECK fluss_status fluss_key_encode(fluss_key_encoder encoder,

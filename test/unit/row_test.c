@@ -336,7 +336,7 @@ test_refused_keys(void **unused)
 	value.is_null = true;
 	assert_int_equal(fluss_key_encode(FLUSS_KEY_COMPACTED, schema, &column, 1,
 									  &value, &out, &err),
-					 FLUSS_NO_SUCH_KEY);
+					 FLUSS_NOT_NULL_VIOLATION);
 	value.is_null = false;
 	value.u.bytes.data = (const uint8_t *) "";
 	value.u.bytes.size = 0;
