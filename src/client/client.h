@@ -19,7 +19,10 @@ typedef struct fluss_sequence
 	int64_t		table_id;
 	int64_t		partition_id;
 	int32_t		bucket;
+	int64_t		writer_id;		/* under which the next one is: */
 	int32_t		sequence;
+	int64_t		acked_writer;	/* newest acknowledged one, and whose */
+	int32_t		acked_sequence;
 } fluss_sequence;
 
 /* Without partitions, the one of FLUSS_NO_PARTITION; see leader.c. */
@@ -86,6 +89,7 @@ struct fluss_client
 	fluss_arena databases_result;
 	fluss_arena tables_result;
 
+	fluss_writer *writers;		/* that are open */
 	int64_t		writer_id;		/* -1: none */
 	fluss_arena sequences_arena;
 	fluss_sequence *sequences[FLUSS_SEQUENCE_SLOTS];

@@ -186,7 +186,18 @@ FLUSS_MUST_CHECK fluss_status fluss_client_next_sequence(fluss_client *client,
 														 int32_t bucket,
 														 int32_t *sequence,
 														 fluss_error *err);
-/* Forgets writer id and sequences: the next write starts anew. */
+/* A batch that had the sequence number under the writer id is written. */
+void fluss_client_acknowledged(fluss_client *client, int64_t table_id,
+							   int64_t partition_id, int32_t bucket,
+							   int64_t writer_id, int32_t sequence);
+/* The same is known of that batch, or of one after it. */
+bool fluss_client_is_acknowledged(const fluss_client *client,
+								  int64_t table_id, int64_t partition_id,
+								  int32_t bucket, int64_t writer_id,
+								  int32_t sequence);
+/* Forgets the writer id: the next write starts anew. */
 void fluss_client_discard_writer(fluss_client *client);
+/* Where the list of the client's open writers begins; see writer_peers.c. */
+fluss_writer **fluss_client_writers(fluss_client *client);
 
 #endif							/* FLUSS_CLUSTER_H */

@@ -168,6 +168,7 @@ fluss_writer_open(fluss_client *client, const fluss_host *host,
 		fluss_writer_close(result);
 		return status;
 	}
+	fluss_write_join(result);
 	*writer = result;
 	return FLUSS_OK;
 }
@@ -208,8 +209,8 @@ tell_acknowledged(const fluss_writer *writer, fluss_error *err)
 }
 
 /* Everything but an interruption ends the writer. */
-static fluss_status
-finish(fluss_writer *writer, fluss_status status, fluss_error *err)
+fluss_status
+fluss_write_finish(fluss_writer *writer, fluss_status status, fluss_error *err)
 {
 	if (status == FLUSS_OK || status == FLUSS_INTERRUPTED)
 		return status;
@@ -232,8 +233,8 @@ fail_again(const fluss_writer *writer, fluss_error *err)
 /* ---- rows in */
 
 /* The time that the caller spends elsewhere is not a bucket's. */
-static void
-enter(fluss_writer *writer)
+void
+fluss_write_enter(fluss_writer *writer)
 {
 	writer->entered_ms = writer->host.now_ms(writer->host.arg);
 	if (writer->entered_ms == writer->left_ms)
@@ -243,8 +244,8 @@ enter(fluss_writer *writer)
 							 writer->entered_ms - writer->left_ms);
 }
 
-static void
-leave(fluss_writer *writer)
+void
+fluss_write_leave(fluss_writer *writer)
 {
 	writer->left_ms = writer->host.now_ms(writer->host.arg);
 }
@@ -313,14 +314,14 @@ after_add(fluss_writer *writer, write_bucket *bucket, fluss_error *err)
 		return hold_row(writer, bucket, full, err);
 	if (!full && writer->buffered <= writer->options.max_buffered_bytes)
 		return FLUSS_OK;
-	enter(writer);
+	fluss_write_enter(writer);
 	if (full)
 		status = fluss_write_close_batch(writer, bucket, err);
 	if (full && status == FLUSS_OK)
 		status = fluss_write_serve(writer, err);
 	if (status == FLUSS_OK)
 		status = make_room(writer, err);
-	leave(writer);
+	fluss_write_leave(writer);
 	return status;
 }
 
@@ -365,7 +366,7 @@ fluss_writer_write(fluss_writer *writer, const fluss_value *row,
 	status = fluss_write_add_row(writer, bucket, row, err);
 	if (status == FLUSS_OK)
 		status = after_add(writer, bucket, err);
-	return finish(writer, status, err);
+	return fluss_write_finish(writer, status, err);
 }
 
 fluss_status
@@ -397,7 +398,7 @@ fluss_writer_delete(fluss_writer *writer, const fluss_value *key,
 	status = fluss_write_add_delete(writer, bucket, writer->row, err);
 	if (status == FLUSS_OK)
 		status = after_add(writer, bucket, err);
-	return finish(writer, status, err);
+	return fluss_write_finish(writer, status, err);
 }
 
 fluss_status
@@ -407,7 +408,7 @@ fluss_writer_flush(fluss_writer *writer, fluss_error *err)
 
 	if (writer->failed)
 		return fail_again(writer, err);
-	enter(writer);
+	fluss_write_enter(writer);
 	for (int i = 0; i < writer->nbuckets && status == FLUSS_OK; i++)
 		status = fluss_write_close_batch(writer, writer->buckets[i], err);
 	if (status == FLUSS_OK && writer->nclosed > 0)
@@ -421,8 +422,8 @@ fluss_writer_flush(fluss_writer *writer, fluss_error *err)
 		else
 			status = fluss_write_wait(writer, err);
 	}
-	leave(writer);
-	return finish(writer, status, err);
+	fluss_write_leave(writer);
+	return fluss_write_finish(writer, status, err);
 }
 
 fluss_status
@@ -492,6 +493,7 @@ fluss_writer_close(fluss_writer *writer)
 
 	if (writer == NULL)
 		return;
+	fluss_write_part_from(writer);
 	if (has_open_sequence(writer))
 		fluss_client_discard_writer(writer->client);
 	while (writer->calls != NULL)

@@ -1,7 +1,7 @@
 /*
  * writer.h
  *	  The inside of a writer: writer.c, writer_partition.c, writer_batch.c,
- *	  writer_send.c and writer_ack.c.
+ *	  writer_send.c, writer_ack.c and writer_peers.c.
  *
  * Rows gather in one open batch a bucket.  A closed batch waits in its
  * bucket's queue, in sequence order, from its closing to its acknowledgement;
@@ -55,8 +55,6 @@ typedef struct write_bucket
 	fluss_retry retry;			/* of the first batch */
 
 	int64_t		acked_rows;
-	int64_t		acked_writer;	/* newest acknowledged sequence, and whose */
-	int32_t		acked_sequence;
 	int64_t		void_writer;	/* its sequences here have come to nothing */
 	fluss_buf	runs;			/* of fluss_write_run, ascending */
 } write_bucket;
@@ -98,6 +96,7 @@ struct fluss_writer
 	fluss_host	host;
 	fluss_arena arena;			/* holds the struct itself */
 	fluss_client *client;
+	fluss_writer *next_peer;	/* of the client's open writers */
 	fluss_table *table;
 	fluss_writer_options options;
 	fluss_counters counters;
@@ -134,6 +133,15 @@ struct fluss_writer
 	bool		failed;			/* rows are lost: see error */
 	fluss_error error;
 };
+
+/* in writer.c */
+/* The caller comes in and goes: time spent elsewhere is not a bucket's. */
+void		fluss_write_enter(fluss_writer *writer);
+void		fluss_write_leave(fluss_writer *writer);
+/* Notes a failure; everything but an interruption ends the writer. */
+FLUSS_MUST_CHECK fluss_status fluss_write_finish(fluss_writer *writer,
+												 fluss_status status,
+												 fluss_error *err);
 
 /* in writer_partition.c */
 FLUSS_MUST_CHECK fluss_status fluss_write_make_buckets(fluss_writer *writer,
@@ -175,6 +183,9 @@ FLUSS_MUST_CHECK fluss_status fluss_write_serve(fluss_writer *writer,
 FLUSS_MUST_CHECK fluss_status fluss_write_wait(fluss_writer *writer,
 											   fluss_error *err);
 void		fluss_write_call_free(fluss_writer *writer, write_call *call);
+/* Makes *until_ms the time of the writer's next try, if that is earlier. */
+void		fluss_write_next_try(const fluss_writer *writer,
+								 int64_t *until_ms);
 
 /* in writer_ack.c */
 FLUSS_MUST_CHECK fluss_status fluss_write_accept(fluss_writer *writer,
@@ -186,5 +197,19 @@ FLUSS_MUST_CHECK fluss_status fluss_write_refused(fluss_writer *writer,
 												  const fluss_error *cause,
 												  bool maybe_written,
 												  fluss_error *err);
+
+/* in writer_peers.c */
+void		fluss_write_join(fluss_writer *writer);
+void		fluss_write_part_from(fluss_writer *writer);
+/* fluss_write_serve for the others; only an interruption is a failure. */
+FLUSS_MUST_CHECK fluss_status fluss_write_serve_peers(fluss_writer *writer,
+													  fluss_error *err);
+/* fluss_write_next_try of the others; true: some wait for answers. */
+bool		fluss_write_await_peers(const fluss_writer *writer,
+									int64_t *until_ms);
+/* Another writer has a batch under way that the server takes first. */
+bool		fluss_write_is_behind_peer(const fluss_writer *writer,
+									   const write_bucket *bucket,
+									   const write_batch *batch);
 
 #endif							/* FLUSS_WRITER_H */

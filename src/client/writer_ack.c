@@ -116,12 +116,9 @@ acknowledge(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 
 	unlink_batch(bucket, batch);
 	bucket->acked_rows += batch->rows;
-	if (batch->writer_id != bucket->acked_writer ||
-		batch->sequence > bucket->acked_sequence)
-	{
-		bucket->acked_writer = batch->writer_id;
-		bucket->acked_sequence = batch->sequence;
-	}
+	fluss_client_acknowledged(writer->client, writer->table->table_id,
+							  bucket->partition->partition_id, bucket->bucket,
+							  batch->writer_id, batch->sequence);
 	fluss_retry_clear(&bucket->retry);
 	if (writer->keyed || offset < 0)
 		kept = add_other_run(bucket, offset - 1, batch->rows);
@@ -181,11 +178,14 @@ static fluss_status
 out_of_order(fluss_writer *writer, write_bucket *bucket, write_batch *batch,
 			 const fluss_error *cause, fluss_error *err)
 {
-	if (batch->writer_id == bucket->acked_writer &&
-		batch->sequence <= bucket->acked_sequence)
+	if (fluss_client_is_acknowledged(writer->client, writer->table->table_id,
+									 bucket->partition->partition_id,
+									 bucket->bucket, batch->writer_id,
+									 batch->sequence))
 		return acknowledge(writer, bucket, batch, -1, err);
 	if (!batch->sent_first)
-		return FLUSS_OK;
+		return batch != bucket->first ? FLUSS_OK :
+			fluss_retry_pause(&bucket->retry, writer->client, cause, err);
 	if (batch->maybe_written || !writer->options.idempotence)
 	{
 		*err = *cause;

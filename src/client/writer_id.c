@@ -60,14 +60,47 @@ fluss_client_known_writer_id(const fluss_client *client)
 	return client->writer_id;
 }
 
-static fluss_sequence **
-sequence_slot(fluss_client *client, int64_t table_id, int64_t partition_id,
-			  int32_t bucket)
+static size_t
+sequence_slot(int64_t table_id, int64_t partition_id, int32_t bucket)
 {
 	uint64_t	hash = (uint64_t) table_id * 31 + (uint64_t) partition_id;
 
 	hash = hash * 31 + (uint32_t) bucket;
-	return &client->sequences[hash % FLUSS_SEQUENCE_SLOTS];
+	return hash % FLUSS_SEQUENCE_SLOTS;
+}
+
+static fluss_sequence *
+find_sequence(const fluss_client *client, int64_t table_id,
+			  int64_t partition_id, int32_t bucket)
+{
+	fluss_sequence *entry = client->sequences[sequence_slot(table_id,
+															partition_id,
+															bucket)];
+
+	while (entry != NULL &&
+		   (entry->table_id != table_id || entry->bucket != bucket ||
+			entry->partition_id != partition_id))
+		entry = entry->next;
+	return entry;
+}
+
+static fluss_sequence *
+add_sequence(fluss_client *client, int64_t table_id, int64_t partition_id,
+			 int32_t bucket)
+{
+	size_t		slot = sequence_slot(table_id, partition_id, bucket);
+	fluss_sequence *entry = fluss_arena_alloc0(&client->sequences_arena,
+											   sizeof(*entry));
+
+	if (entry == NULL)
+		return NULL;
+	entry->table_id = table_id;
+	entry->partition_id = partition_id;
+	entry->bucket = bucket;
+	entry->writer_id = entry->acked_writer = -1;
+	entry->next = client->sequences[slot];
+	client->sequences[slot] = entry;
+	return entry;
 }
 
 fluss_status
@@ -75,24 +108,17 @@ fluss_client_next_sequence(fluss_client *client, int64_t table_id,
 						   int64_t partition_id, int32_t bucket,
 						   int32_t *sequence, fluss_error *err)
 {
-	fluss_sequence **slot = sequence_slot(client, table_id, partition_id,
+	fluss_sequence *entry = find_sequence(client, table_id, partition_id,
 										  bucket);
-	fluss_sequence *entry = *slot;
 
-	while (entry != NULL &&
-		   (entry->table_id != table_id || entry->bucket != bucket ||
-			entry->partition_id != partition_id))
-		entry = entry->next;
 	if (entry == NULL)
+		entry = add_sequence(client, table_id, partition_id, bucket);
+	if (entry == NULL)
+		return fluss_fail_memory(err);
+	if (entry->writer_id != client->writer_id)
 	{
-		entry = fluss_arena_alloc0(&client->sequences_arena, sizeof(*entry));
-		if (entry == NULL)
-			return fluss_fail_memory(err);
-		entry->table_id = table_id;
-		entry->partition_id = partition_id;
-		entry->bucket = bucket;
-		entry->next = *slot;
-		*slot = entry;
+		entry->writer_id = client->writer_id;
+		entry->sequence = 0;
 	}
 	*sequence = entry->sequence;
 	entry->sequence = entry->sequence == INT32_MAX ? 0 : entry->sequence + 1;
@@ -100,9 +126,41 @@ fluss_client_next_sequence(fluss_client *client, int64_t table_id,
 }
 
 void
+fluss_client_acknowledged(fluss_client *client, int64_t table_id,
+						  int64_t partition_id, int32_t bucket,
+						  int64_t writer_id, int32_t sequence)
+{
+	fluss_sequence *entry = find_sequence(client, table_id, partition_id,
+										  bucket);
+
+	if (entry == NULL ||
+		(entry->acked_writer == writer_id && entry->acked_sequence > sequence))
+		return;
+	entry->acked_writer = writer_id;
+	entry->acked_sequence = sequence;
+}
+
+bool
+fluss_client_is_acknowledged(const fluss_client *client, int64_t table_id,
+							 int64_t partition_id, int32_t bucket,
+							 int64_t writer_id, int32_t sequence)
+{
+	const fluss_sequence *entry = find_sequence(client, table_id, partition_id,
+												bucket);
+
+	return entry != NULL && writer_id >= 0 &&
+		entry->acked_writer == writer_id &&
+		sequence <= entry->acked_sequence;
+}
+
+void
 fluss_client_discard_writer(fluss_client *client)
 {
 	client->writer_id = -1;
-	memset(client->sequences, 0, sizeof(client->sequences));
-	fluss_arena_free(&client->sequences_arena);
+}
+
+fluss_writer **
+fluss_client_writers(fluss_client *client)
+{
+	return &client->writers;
 }

@@ -54,8 +54,6 @@ init_bucket(fluss_writer *writer, write_partition *partition, int32_t number)
 
 	bucket->partition = partition;
 	bucket->bucket = number;
-	bucket->acked_writer = FLUSS_NO_WRITER;
-	bucket->acked_sequence = -1;
 	bucket->void_writer = FLUSS_NO_WRITER;
 	fluss_buf_init(&bucket->records, &writer->host);
 	fluss_buf_init(&bucket->runs, &writer->host);

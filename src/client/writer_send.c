@@ -240,7 +240,8 @@ mark_sent(fluss_writer *writer, write_call *call)
 			writer->counters.rows += batch->rows;
 		}
 		batch->sent = true;
-		batch->sent_first = batch == call->parts[i].bucket->first;
+		batch->sent_first = batch == call->parts[i].bucket->first &&
+			!fluss_write_is_behind_peer(writer, call->parts[i].bucket, batch);
 	}
 	writer->counters.requests[writer->keyed ? FLUSS_REQUEST_PUT :
 							  FLUSS_REQUEST_PRODUCE]++;
@@ -361,29 +362,39 @@ fluss_write_serve(fluss_writer *writer, fluss_error *err)
 	return status;
 }
 
-fluss_status
-fluss_write_wait(fluss_writer *writer, fluss_error *err)
+void
+fluss_write_next_try(const fluss_writer *writer, int64_t *until_ms)
 {
-	int64_t		now = writer->host.now_ms(writer->host.arg);
-	int64_t		until = now + LONG_WAIT_MS;
-	fluss_status status;
-
 	for (int i = 0; i < writer->nbuckets; i++)
 	{
 		const write_bucket *bucket = writer->buckets[i];
 
 		if (next_batch(writer, bucket) != NULL &&
-			bucket->retry.next_ms < until)
-			until = bucket->retry.next_ms;
+			bucket->retry.next_ms < *until_ms)
+			*until_ms = bucket->retry.next_ms;
 	}
+}
+
+fluss_status
+fluss_write_wait(fluss_writer *writer, fluss_error *err)
+{
+	int64_t		now = writer->host.now_ms(writer->host.arg);
+	int64_t		until = now + LONG_WAIT_MS;
+	bool		calling;
+	fluss_status status;
+
+	fluss_write_next_try(writer, &until);
+	calling = fluss_write_await_peers(writer, &until) || writer->calls != NULL;
 	if (writer->deadline_ms < until)
 		until = writer->deadline_ms;
 	if (until < now)
 		until = now;
-	if (writer->calls != NULL)
+	if (calling)
 		status = fluss_cluster_poll(writer->client, until, err);
 	else
 		status = fluss_cluster_sleep(writer->client, until - now, err);
+	if (status == FLUSS_OK)
+		status = fluss_write_serve_peers(writer, err);
 	if (status != FLUSS_OK)
 		return status;
 	return fluss_write_serve(writer, err);

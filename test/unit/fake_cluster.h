@@ -36,6 +36,7 @@
 struct fluss_client
 {
 	fluss_config config;
+	fluss_writer *writers;
 };
 
 struct fluss_request
@@ -135,6 +136,11 @@ static struct
 	int64_t		writer_id;
 	int64_t		next_writer_id;
 	int32_t		sequences[FAKE_MAX_BUCKETS];
+	struct
+	{
+		int64_t		writer_id;
+		int32_t		sequence;
+	}			acked[FAKE_MAX_BUCKETS];
 }			fake;
 
 /* The server's own memory: failing allocations are the client's business. */
@@ -1035,9 +1041,36 @@ fluss_client_next_sequence(fluss_client *client, int64_t table_id,
 }
 
 void
+fluss_client_acknowledged(fluss_client *client, int64_t table_id,
+						  int64_t partition_id, int32_t bucket,
+						  int64_t writer_id, int32_t sequence)
+{
+	if (fake.acked[bucket].writer_id == writer_id &&
+		fake.acked[bucket].sequence > sequence)
+		return;
+	fake.acked[bucket].writer_id = writer_id;
+	fake.acked[bucket].sequence = sequence;
+}
+
+bool
+fluss_client_is_acknowledged(const fluss_client *client, int64_t table_id,
+							 int64_t partition_id, int32_t bucket,
+							 int64_t writer_id, int32_t sequence)
+{
+	return writer_id >= 0 && fake.acked[bucket].writer_id == writer_id &&
+		sequence <= fake.acked[bucket].sequence;
+}
+
+void
 fluss_client_discard_writer(fluss_client *client)
 {
 	fake.writer_id = -1;
+}
+
+fluss_writer **
+fluss_client_writers(fluss_client *client)
+{
+	return &client->writers;
 }
 
 #endif							/* FLUSS_FAKE_CLUSTER_H */
