@@ -47,6 +47,14 @@ SELECT r FROM nested WHERE id = 3;
 SELECT id FROM texts ORDER BY id;
 INSERT INTO texts VALUES (5, U&'na\00efve', U&'\00fc');
 INSERT INTO nested VALUES (5, ARRAY[U&'na\00efve'], json_build_object(U&'\00e9', U&'\00fc', 'm', json_build_object(U&'\00f1', U&'\00df')));
+-- comments, and names in types
+CREATE FOREIGN TABLE told (a integer, b json OPTIONS (fluss_type U&'ROW<`\00e9` STRING>')) SERVER encoding_server;
+SELECT fluss_create_table('told', comment => U&'caf\00e9');
+SELECT fluss_add_column('told', U&'\00fc', U&'ROW<`\00f1` INT>', comment => U&'\00df');
+SELECT * FROM fluss_sync_columns('told');
+INSERT INTO told VALUES (1, json_build_object(U&'\00e9', U&'\00fc'), jsonb_build_object(U&'\00f1', 1));
+SELECT * FROM told;
+SELECT comment, octet_length(comment) FROM fluss_table_info('told');
 CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER encoding_server;
 SELECT fluss_create_table('keys', primary_key => '{k}', bucket_count => 1);
 INSERT INTO keys VALUES (U&'\00e4', 1);

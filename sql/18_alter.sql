@@ -40,6 +40,10 @@ SELECT fluss_drop_partition('parted', '{"day": "2026-01-02", "region": "eu"}', i
 SELECT fluss_drop_partition('alter_server', 'regress_alter', 'parted', '{"Day": "2026-01-03", "region": "us"}');
 SELECT * FROM parted;
 
+CALL try('SELECT fluss_create_partition(''parted'', NULL)');
+CALL try('SELECT fluss_create_partition(''alter_server'', NULL, ''parted'', ''{}'')');
+CALL try('SELECT fluss_drop_partition(NULL, ''{}'')');
+
 -- options
 CREATE FOREIGN TABLE events (id integer, note text) SERVER alter_server;
 SELECT fluss_create_table('events', bucket_count => 1, properties => '{"mine": "1", "theirs": "2"}');
@@ -81,6 +85,8 @@ CALL try('SELECT fluss_wait(''ticks'', ''[{"bucket": 0, "table_id": 1000000}]'',
 CALL try('SELECT fluss_wait(''ticks'', ''[0]'', ''1 s'')');
 CALL try('SELECT fluss_wait(''ticks'', ''[{"offset": 0}]'', ''1 s'')');
 CALL try('SELECT fluss_wait(''ticks'', ''[]'', NULL)');
+CALL try('SELECT fluss_wait(''ticks'', ''[{"bucket": 4294967296, "offset": 0}]'', ''1 s'')');
+SELECT fluss_wait('ticks', '{"0": 9223372036854775807}', '100 ms');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT fluss_wait('ticks');
 ROLLBACK;

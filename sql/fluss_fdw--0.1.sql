@@ -216,7 +216,7 @@ COMMENT ON FUNCTION fluss_fdw_disconnect_all()
 CREATE FUNCTION fluss_create_partition(
     foreign_table regclass, spec jsonb, if_not_exists boolean DEFAULT false)
     RETURNS void
-    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition';
 COMMENT ON FUNCTION fluss_create_partition(regclass, jsonb, boolean)
     IS 'creates a partition of the Fluss table that a foreign table stands for';
@@ -224,7 +224,7 @@ COMMENT ON FUNCTION fluss_create_partition(regclass, jsonb, boolean)
 CREATE FUNCTION fluss_create_partition(
     server name, database_name text, table_name text, spec jsonb,
     if_not_exists boolean DEFAULT false) RETURNS void
-    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition_by_name';
 COMMENT ON FUNCTION fluss_create_partition(name, text, text, jsonb, boolean)
     IS 'creates a partition of a Fluss table';
@@ -234,7 +234,7 @@ REVOKE EXECUTE ON FUNCTION
 CREATE FUNCTION fluss_drop_partition(
     foreign_table regclass, spec jsonb, if_exists boolean DEFAULT false)
     RETURNS void
-    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition';
 COMMENT ON FUNCTION fluss_drop_partition(regclass, jsonb, boolean)
     IS 'drops a partition of the Fluss table that a foreign table stands for';
@@ -242,7 +242,7 @@ COMMENT ON FUNCTION fluss_drop_partition(regclass, jsonb, boolean)
 CREATE FUNCTION fluss_drop_partition(
     server name, database_name text, table_name text, spec jsonb,
     if_exists boolean DEFAULT false) RETURNS void
-    LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition_by_name';
 COMMENT ON FUNCTION fluss_drop_partition(name, text, text, jsonb, boolean)
     IS 'drops a partition of a Fluss table';
@@ -316,3 +316,12 @@ CREATE FUNCTION fluss_fdw_check(
     AS 'MODULE_PATHNAME', 'fluss_fdw_check';
 COMMENT ON FUNCTION fluss_fdw_check(regclass)
     IS 'what would surprise who queries a foreign table, found in its columns and in a sample of rows';
+
+CREATE FUNCTION fluss_fdw_check(
+    server name, database_name text, table_name text,
+    OUT problem text, OUT subject text, OUT detail text, OUT hint text)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 5
+    AS 'MODULE_PATHNAME', 'fluss_fdw_check_by_name';
+COMMENT ON FUNCTION fluss_fdw_check(name, text, text)
+    IS 'what would surprise who queries a Fluss table, found in a sample of rows';

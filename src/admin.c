@@ -110,6 +110,17 @@ FlussTargetOpenServer(FlussTarget *target, const char *name,
 }
 
 void
+FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo)
+{
+	FlussRequireArgument(fcinfo, 0, "server");
+	FlussRequireArgument(fcinfo, 1, "database_name");
+	FlussRequireArgument(fcinfo, 2, "table_name");
+	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+}
+
+void
 FlussTargetClose(FlussTarget *target)
 {
 	MemoryContextSwitchTo(target->caller);
@@ -118,8 +129,8 @@ FlussTargetClose(FlussTarget *target)
 
 /* -------------------------------------------------------------- arguments */
 
-static void
-require_argument(FunctionCallInfo fcinfo, int n, const char *name)
+void
+FlussRequireArgument(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	if (PG_ARGISNULL(n))
 		ereport(ERROR,
@@ -131,6 +142,12 @@ static char *
 text_argument(FunctionCallInfo fcinfo, int n)
 {
 	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+static const char *
+comment_argument(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : FlussNameToRemote(text_argument(fcinfo, n));
 }
 
 static bool
@@ -150,13 +167,13 @@ fluss_fdw_create_database(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_create_database()");
-	require_argument(fcinfo, 0, "server");
-	require_argument(fcinfo, 1, "name");
+	FlussRequireArgument(fcinfo, 0, "server");
+	FlussRequireArgument(fcinfo, 1, "name");
 	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
 						  text_argument(fcinfo, 1), NULL);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_create_database(target.conn->client, target.database,
-									 text_argument(fcinfo, 2),
+									 comment_argument(fcinfo, 2),
 									 bool_argument(fcinfo, 3), &err),
 			   err, NULL);
 	FlussTargetClose(&target);
@@ -172,8 +189,8 @@ fluss_fdw_drop_database(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_drop_database()");
-	require_argument(fcinfo, 0, "server");
-	require_argument(fcinfo, 1, "name");
+	FlussRequireArgument(fcinfo, 0, "server");
+	FlussRequireArgument(fcinfo, 1, "name");
 	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
 						  text_argument(fcinfo, 1), NULL);
 	fluss_error_init(&err);
@@ -390,7 +407,7 @@ describe_table(FunctionCallInfo fcinfo, const FlussRelation *rel,
 									  &spec->npartition_key);
 	if (!PG_ARGISNULL(5))
 		describe_properties(PG_GETARG_JSONB_P(5), spec);
-	spec->comment = text_argument(fcinfo, 6);
+	spec->comment = comment_argument(fcinfo, 6);
 	describe_columns(rel, spec);
 }
 
@@ -404,7 +421,7 @@ fluss_fdw_create_table(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_create_table()");
-	require_argument(fcinfo, 0, "foreign_table");
+	FlussRequireArgument(fcinfo, 0, "foreign_table");
 	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
 	describe_table(fcinfo, target.rel, &spec);
 	fluss_error_init(&err);
@@ -440,7 +457,7 @@ fluss_fdw_drop_table(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_drop_table()");
-	require_argument(fcinfo, 0, "foreign_table");
+	FlussRequireArgument(fcinfo, 0, "foreign_table");
 	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
 	drop_table(&target, bool_argument(fcinfo, 1));
 	PG_RETURN_VOID();
@@ -454,11 +471,7 @@ fluss_fdw_drop_table_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_drop_table()");
-	require_argument(fcinfo, 0, "server");
-	require_argument(fcinfo, 1, "database_name");
-	require_argument(fcinfo, 2, "table_name");
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_argument(fcinfo, 1), text_argument(fcinfo, 2));
+	FlussTargetOpenNames(&target, fcinfo);
 	drop_table(&target, bool_argument(fcinfo, 3));
 	PG_RETURN_VOID();
 }

@@ -44,27 +44,6 @@ alter_table(FlussTarget *target, FunctionCallInfo fcinfo, int first)
 	FlussTargetClose(target);
 }
 
-static void
-require_arguments(FunctionCallInfo fcinfo, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument %d must not be null", i + 1)));
-	}
-}
-
-static void
-open_by_name(FlussTarget *target, FunctionCallInfo fcinfo)
-{
-	require_arguments(fcinfo, 3);
-	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
-}
-
 PG_FUNCTION_INFO_V1(fluss_fdw_alter_table);
 
 PGDLLEXPORT Datum
@@ -73,7 +52,7 @@ fluss_fdw_alter_table(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_alter_table()");
-	require_arguments(fcinfo, 1);
+	FlussRequireArgument(fcinfo, 0, "foreign_table");
 	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
 	alter_table(&target, fcinfo, 1);
 	PG_RETURN_VOID();
@@ -87,7 +66,7 @@ fluss_fdw_alter_table_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_alter_table()");
-	open_by_name(&target, fcinfo);
+	FlussTargetOpenNames(&target, fcinfo);
 	alter_table(&target, fcinfo, 3);
 	PG_RETURN_VOID();
 }
@@ -102,10 +81,12 @@ add_column(FlussTarget *target, FunctionCallInfo fcinfo, int first)
 	fluss_column column = {0};
 	fluss_error err;
 
+	FlussRequireArgument(fcinfo, first, "column_name");
+	FlussRequireArgument(fcinfo, first + 1, "fluss_type");
 	column.name = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first)));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_type_from_text(&host,
-									text_to_cstring(PG_GETARG_TEXT_PP(first + 1)),
+									FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first + 1))),
 									&column.type, &err), err, NULL);
 	if (!PG_ARGISNULL(first + 2))
 		column.comment = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first + 2)));
@@ -123,7 +104,7 @@ fluss_fdw_add_column(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_add_column()");
-	require_arguments(fcinfo, 3);
+	FlussRequireArgument(fcinfo, 0, "foreign_table");
 	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
 	add_column(&target, fcinfo, 1);
 	PG_RETURN_VOID();
@@ -137,8 +118,7 @@ fluss_fdw_add_column_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_add_column()");
-	require_arguments(fcinfo, 5);
-	open_by_name(&target, fcinfo);
+	FlussTargetOpenNames(&target, fcinfo);
 	add_column(&target, fcinfo, 3);
 	PG_RETURN_VOID();
 }

@@ -241,9 +241,7 @@ fluss_fdw_table_info_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	FlussTargetOpenNames(&target, fcinfo);
 	show_table(fcinfo, &target);
 	return (Datum) 0;
 }

@@ -23,10 +23,14 @@ typedef struct BucketGroup
 	int			n;
 	const fluss_partition *partition;	/* NULL: none */
 	MemoryContext query;		/* of the call: see FlussPinnedEnds */
-	int32_t    *buckets;		/* their numbers */
 	int64_t    *earliest;
 	int64_t    *latest;
 	int64_t    *rows;
+	int			nasked;			/* buckets whose leaders are asked: */
+	int		   *asked;			/* which of the n, */
+	int32_t    *buckets;		/* their numbers, */
+	int64_t    *answers;		/* and what is answered */
+	List	  **silent;			/* leaders that have not answered */
 } BucketGroup;
 
 static void
@@ -75,6 +79,68 @@ check_dropped(const fluss_error *err, const char *relname)
 		FlussRaise(err, relname);
 }
 
+static int64_t *
+unknown_offsets(int n)
+{
+	int64_t    *offsets = palloc(sizeof(int64_t) * n);
+
+	for (int i = 0; i < n; i++)
+		offsets[i] = FLUSS_OFFSET_UNKNOWN;
+	return offsets;
+}
+
+/* Asked are those with a leader that has not been silent to this call. */
+static void
+choose_asked(BucketGroup *group)
+{
+	group->nasked = 0;
+	for (int i = 0; i < group->n; i++)
+	{
+		int32		leader = group->info[i].leader;
+
+		if (leader < 0 || list_member_int(*group->silent, leader))
+			continue;
+		group->asked[group->nasked] = i;
+		group->buckets[group->nasked++] = group->info[i].bucket;
+	}
+}
+
+/* False: the partition is gone. */
+static bool
+ask_offsets(FlussTarget *target, fluss_table *table, BucketGroup *group,
+			fluss_offset_kind kind)
+{
+	fluss_error err;
+
+	if (group->nasked == 0)
+		return true;
+	fluss_error_init(&err);
+	if (fluss_list_offsets(target->conn->client, table, kind, 0,
+						   group->info->partition_id, group->buckets,
+						   group->nasked, FLUSS_NEED_ANSWERED, group->answers,
+						   &err) == FLUSS_OK)
+		return true;
+	check_dropped(&err, target->rel != NULL ? target->rel->name : NULL);
+	return false;
+}
+
+/* The first question: who does not answer it is not asked again. */
+static bool
+ask_earliest(FlussTarget *target, fluss_table *table, BucketGroup *group)
+{
+	if (!ask_offsets(target, table, group, FLUSS_OFFSET_EARLIEST))
+		return false;
+	for (int i = 0; i < group->nasked; i++)
+	{
+		group->earliest[group->asked[i]] = group->answers[i];
+		if (group->answers[i] == FLUSS_OFFSET_UNKNOWN)
+			*group->silent = list_append_unique_int(*group->silent,
+													group->info[group->asked[i]].leader);
+	}
+	choose_asked(group);
+	return true;
+}
+
 /*
  * The ends at which the scans of this statement stop: those that are pinned
  * already, and the high watermark of now, pinned for them, for the others.
@@ -91,29 +157,45 @@ pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 	fluss_error err;
 	int			known = 0;
 
-	while (known < group->n &&
-		   fluss_ends_get(ends, partition, group->buckets[known],
-						  &group->latest[known]))
-		known++;
+	for (int i = 0; i < group->n; i++)
+		known += fluss_ends_get(ends, partition, group->info[i].bucket,
+								&group->latest[i]);
 	if (known == group->n)
 		return true;
-
+	if (!ask_offsets(target, table, group, FLUSS_OFFSET_LATEST))
+		return false;
 	fluss_error_init(&err);
-	if (fluss_list_offsets(target->conn->client, table, FLUSS_OFFSET_LATEST, 0,
-						   partition, group->buckets, group->n, false,
-						   group->latest, &err) != FLUSS_OK)
+	for (int i = 0; i < group->nasked; i++)
 	{
-		check_dropped(&err, relname);
+		if (group->answers[i] != FLUSS_OFFSET_UNKNOWN)
+			FLUSS_CALL(fluss_ends_pin(ends, partition, group->buckets[i],
+									  group->answers[i], &err), err, relname);
+		(void) fluss_ends_get(ends, partition, group->buckets[i],
+							  &group->latest[group->asked[i]]);
+	}
+	return true;
+}
+
+/* Servers differ in what they count.  False: the partition is gone. */
+static bool
+count_rows(FlussTarget *target, fluss_table *table, BucketGroup *group)
+{
+	fluss_error err;
+	fluss_status status;
+
+	if (group->nasked == 0)
+		return true;
+	fluss_error_init(&err);
+	status = fluss_table_row_counts(target->conn->client, table,
+									group->info->partition_id, group->buckets,
+									group->nasked, group->answers, &err);
+	if (status != FLUSS_OK)
+	{
+		check_dropped(&err, target->rel != NULL ? target->rel->name : NULL);
 		return false;
 	}
-	for (int i = 0; i < group->n; i++)
-	{
-		if (group->latest[i] != FLUSS_OFFSET_UNKNOWN)
-			FLUSS_CALL(fluss_ends_pin(ends, partition, group->buckets[i],
-									  group->latest[i], &err), err, relname);
-		(void) fluss_ends_get(ends, partition, group->buckets[i],
-							  &group->latest[i]);
-	}
+	for (int i = 0; i < group->nasked; i++)
+		group->rows[group->asked[i]] = group->answers[i];
 	return true;
 }
 
@@ -121,38 +203,16 @@ pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 static bool
 ask_group(FlussTarget *target, fluss_table *table, BucketGroup *group)
 {
-	const char *relname = target->rel != NULL ? target->rel->name : NULL;
-	fluss_error err;
-	fluss_status status;
-
+	group->earliest = unknown_offsets(group->n);
+	group->latest = unknown_offsets(group->n);
+	group->rows = unknown_offsets(group->n);
+	group->answers = unknown_offsets(group->n);
+	group->asked = palloc(sizeof(int) * group->n);
 	group->buckets = palloc(sizeof(int32_t) * group->n);
-	group->earliest = palloc(sizeof(int64_t) * group->n);
-	group->latest = palloc(sizeof(int64_t) * group->n);
-	group->rows = palloc(sizeof(int64_t) * group->n);
-	for (int i = 0; i < group->n; i++)
-	{
-		group->buckets[i] = group->info[i].bucket;
-		group->rows[i] = FLUSS_OFFSET_UNKNOWN;
-	}
-
-	fluss_error_init(&err);
-	if (fluss_list_offsets(target->conn->client, table, FLUSS_OFFSET_EARLIEST,
-						   0, group->info->partition_id, group->buckets,
-						   group->n, false, group->earliest, &err) != FLUSS_OK)
-	{
-		check_dropped(&err, relname);
-		return false;
-	}
-	if (!pinned_ends(target, table, group))
-		return false;
-	/* servers differ in what they count */
-	status = fluss_table_row_counts(target->conn->client, table,
-									group->info->partition_id, group->buckets,
-									group->n, group->rows, &err);
-	if (status == FLUSS_OK || status == FLUSS_UNSUPPORTED)
-		return true;
-	check_dropped(&err, relname);
-	return false;
+	choose_asked(group);
+	return ask_earliest(target, table, group) &&
+		pinned_ends(target, table, group) &&
+		count_rows(target, table, group);
 }
 
 static Datum
@@ -208,6 +268,7 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	fluss_error err;
 	int			nbuckets;
 	const fluss_partitions *partitions = NULL;
+	List	   *silent = NIL;
 	BucketGroup group;
 
 	FlussCloseOnReset(target->context, release_table, (void **) table);
@@ -227,6 +288,7 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	{
 		memset(&group, 0, sizeof(group));
 		group.info = &buckets[start];
+		group.silent = &silent;
 		group.query = rsinfo->econtext->ecxt_per_query_memory;
 		do
 			group.n++;
@@ -268,9 +330,7 @@ fluss_fdw_buckets_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	FlussTargetOpenNames(&target, fcinfo);
 	show_buckets(fcinfo, &target);
 	return (Datum) 0;
 }

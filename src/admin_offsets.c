@@ -42,9 +42,7 @@ open_call(FunctionCallInfo fcinfo, bool by_name)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (by_name)
-		FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-							  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+		FlussTargetOpenNames(&target, fcinfo);
 	else
 		FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
 	call = palloc0(sizeof(*call));
@@ -172,7 +170,7 @@ show_offsets_of(TableCall *call, const fluss_partition *partition,
 								  millis,
 								  partition != NULL ? partition->partition_id :
 								  FLUSS_NO_PARTITION,
-								  buckets, n, false, offsets, &err),
+								  buckets, n, FLUSS_NEED_ANSWERED, offsets, &err),
 			   err, call->relname);
 	for (int i = 0; i < n; i++)
 	{

@@ -153,48 +153,56 @@ partition_values(FlussTarget *target, const fluss_table *table, Jsonb *spec)
 
 /* -------------------------------------------------------------- functions */
 
-static void
-create_partition(FlussTarget *target, Jsonb *spec, bool if_not_exists)
+static bool
+is_true(FunctionCallInfo fcinfo, int n)
 {
-	fluss_table *table = open_table(target);
-	const char **values = partition_values(target, table, spec);
+	return !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
+}
+
+/* spec and if_not_exists from argument first on */
+static void
+create_partition(FlussTarget *target, FunctionCallInfo fcinfo, int first)
+{
+	fluss_table *table;
+	const char **values;
 	fluss_error err;
 
+	FlussRequireArgument(fcinfo, first, "spec");
+	table = open_table(target);
+	values = partition_values(target, table, PG_GETARG_JSONB_P(first));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_create_partition(target->conn->client, table, values,
-									  if_not_exists, &err),
+									  is_true(fcinfo, first + 1), &err),
 			   err, target->rel != NULL ? target->rel->name : NULL);
 	FlussTargetClose(target);
 }
 
+/* spec and if_exists from argument first on */
 static void
-drop_partition(FlussTarget *target, Jsonb *spec, bool if_exists)
+drop_partition(FlussTarget *target, FunctionCallInfo fcinfo, int first)
 {
-	fluss_table *table = open_table(target);
-	const char **values = partition_values(target, table, spec);
+	fluss_table *table;
+	const char **values;
 	fluss_error err;
 
+	FlussRequireArgument(fcinfo, first, "spec");
+	table = open_table(target);
+	values = partition_values(target, table, PG_GETARG_JSONB_P(first));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_drop_partition(target->conn->client, table, values,
-									if_exists, &err),
+									is_true(fcinfo, first + 1), &err),
 			   err, target->rel != NULL ? target->rel->name : NULL);
 	FlussTargetClose(target);
 }
 
 /* A foreign table, with its remote side. */
 static void
-open_by_relid(FlussTarget *target, Oid relid)
+open_by_relid(FlussTarget *target, FunctionCallInfo fcinfo)
 {
-	FlussTargetOpenTable(target, relid, 0);
-	target->rel = FlussRelationOpen(relid, GetUserId(), target->context, NULL);
-}
-
-static void
-open_by_name(FlussTarget *target, FunctionCallInfo fcinfo)
-{
-	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	FlussRequireArgument(fcinfo, 0, "foreign_table");
+	FlussTargetOpenTable(target, PG_GETARG_OID(0), 0);
+	target->rel = FlussRelationOpen(PG_GETARG_OID(0), GetUserId(),
+									target->context, NULL);
 }
 
 PG_FUNCTION_INFO_V1(fluss_fdw_create_partition);
@@ -205,8 +213,8 @@ fluss_fdw_create_partition(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_create_partition()");
-	open_by_relid(&target, PG_GETARG_OID(0));
-	create_partition(&target, PG_GETARG_JSONB_P(1), PG_GETARG_BOOL(2));
+	open_by_relid(&target, fcinfo);
+	create_partition(&target, fcinfo, 1);
 	PG_RETURN_VOID();
 }
 
@@ -218,8 +226,8 @@ fluss_fdw_create_partition_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_create_partition()");
-	open_by_name(&target, fcinfo);
-	create_partition(&target, PG_GETARG_JSONB_P(3), PG_GETARG_BOOL(4));
+	FlussTargetOpenNames(&target, fcinfo);
+	create_partition(&target, fcinfo, 3);
 	PG_RETURN_VOID();
 }
 
@@ -231,8 +239,8 @@ fluss_fdw_drop_partition(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_drop_partition()");
-	open_by_relid(&target, PG_GETARG_OID(0));
-	drop_partition(&target, PG_GETARG_JSONB_P(1), PG_GETARG_BOOL(2));
+	open_by_relid(&target, fcinfo);
+	drop_partition(&target, fcinfo, 1);
 	PG_RETURN_VOID();
 }
 
@@ -244,7 +252,7 @@ fluss_fdw_drop_partition_by_name(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	PreventCommandIfReadOnly("fluss_drop_partition()");
-	open_by_name(&target, fcinfo);
-	drop_partition(&target, PG_GETARG_JSONB_P(3), PG_GETARG_BOOL(4));
+	FlussTargetOpenNames(&target, fcinfo);
+	drop_partition(&target, fcinfo, 3);
 	PG_RETURN_VOID();
 }

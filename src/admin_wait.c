@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -62,6 +63,13 @@ number_of(const JsonbValue *value, const char *name)
 				 errmsg("\"%s\" of a position must be a number", name)));
 	return DatumGetInt64(DirectFunctionCall1(numeric_int8,
 											 NumericGetDatum(value->val.numeric)));
+}
+
+/* One that another may follow. */
+static int64
+offset_of(const JsonbValue *value, const char *name)
+{
+	return Min(number_of(value, name), PG_INT64_MAX - 1);
 }
 
 /* The partition of a position, by id or by name; -2: it is not there. */
@@ -118,10 +126,11 @@ read_position(JsonbContainer *object, const fluss_table *table,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a position needs \"bucket\"")));
-	seen->bucket = (int32) number_of(&value, "bucket");
+	seen->bucket = DatumGetInt32(DirectFunctionCall1(int84,
+													 Int64GetDatum(number_of(&value, "bucket"))));
 	while (i < lengthof(names) && !find_member(object, names[i], &value))
 		i++;
-	seen->offset = i < lengthof(names) ? number_of(&value, names[i]) : -1;
+	seen->offset = i < lengthof(names) ? offset_of(&value, names[i]) : -1;
 }
 
 /* {"0": 41, "1": 7}: last offsets by bucket. */
@@ -148,7 +157,7 @@ read_object(Jsonb *after, const fluss_partitions *partitions, SeenList *list)
 		}
 		else if (token == WJB_VALUE)
 		{
-			seen->offset = number_of(&value, "offset");
+			seen->offset = offset_of(&value, "offset");
 			list->n++;
 		}
 	}
@@ -330,9 +339,7 @@ fluss_fdw_wait_by_name(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	FlussTargetOpenNames(&target, fcinfo);
 	PG_RETURN_BOOL(wait_for_records(&target, after_argument(fcinfo, 3),
 									timeout_argument(fcinfo, 4)));
 }

@@ -3,8 +3,9 @@
  *	  fluss_fdw_check(): what in a foreign table, or in the Fluss table behind
  *	  it, would surprise who queries it, each with what to do.
  *
- * Of the rows a sample is looked at, of each bucket the first and the last of
- * a log, and the first by key of a primary key table.  A key that lies in
+ * A table that is named by server has no columns here that could differ.  Of the
+ * rows a sample is looked at, of each bucket the first and the last of a log,
+ * and the first by key of a primary key table.  A key that lies in
  * another bucket than the one it hashes to is not found by a lookup; some
  * clients hash some keys differently, which leaves rows there, and a second
  * row when the key is written again.
@@ -25,7 +26,11 @@
 
 typedef struct Check
 {
-	FlussRelation *rel;
+	FlussRelation *rel;			/* NULL: the table is named by server */
+	const char *relname;		/* the same */
+	fluss_client *client;
+	fluss_table *table;
+	const FlussOptions *options;
 	ReturnSetInfo *rsinfo;
 } Check;
 
@@ -152,20 +157,19 @@ static fluss_scan *
 open_sample(Check *check, fluss_ends *ends, int64 partition_id, int32 bucket,
 			int64 first, int64 end)
 {
-	FlussRelation *rel = check->rel;
 	int64		last = Max(end - SAMPLE_ROWS, first + SAMPLE_ROWS);
-	int32		column = FlussNarrowestColumn(rel->table->schema);
+	int32		column = FlussNarrowestColumn(check->table->schema);
 	fluss_range ranges[2] = {
 		{partition_id, bucket, first, Min(first + SAMPLE_ROWS, end)},
 		{partition_id, bucket, last, end}
 	};
 	fluss_scan_options options = {
 		.columns = &column, .ncolumns = 1,
-		.fetch_max_bytes = rel->options->fetch_max_bytes,
-		.fetch_max_bytes_for_bucket = rel->options->fetch_max_bytes_for_bucket,
+		.fetch_max_bytes = check->options->fetch_max_bytes,
+		.fetch_max_bytes_for_bucket = check->options->fetch_max_bytes_for_bucket,
 		.fetch_inflight = 1, .row_limit = SAMPLE_ROWS,
 		.max_buffered_bytes = fluss_max_buffered_bytes(),
-		.check_crc = rel->options->check_crc
+		.check_crc = check->options->check_crc
 	};
 	fluss_host	host = FlussHost(CurrentMemoryContext);
 	fluss_scan **scan = palloc0(sizeof(*scan));
@@ -173,9 +177,9 @@ open_sample(Check *check, fluss_ends *ends, int64 partition_id, int32 bucket,
 
 	FlussCloseOnReset(CurrentMemoryContext, close_scan, (void **) scan);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_scan_open(rel->conn->client, &host, rel->table, ranges,
+	FLUSS_CALL(fluss_scan_open(check->client, &host, check->table, ranges,
 							   last < end ? 2 : 1, &options, ends, scan, &err),
-			   err, rel->name);
+			   err, check->relname);
 	return *scan;
 }
 
@@ -194,7 +198,7 @@ check_layout(Check *check, fluss_scan *scan, const char *place)
 	for (;;)
 	{
 		FLUSS_CALL(fluss_scan_next(scan, &item, &batch, &loss, &err), err,
-				   check->rel->name);
+				   check->relname);
 		if (item == FLUSS_SCAN_END)
 			break;
 		if (item != FLUSS_SCAN_BATCH || !batch->foreign_layout)
@@ -219,7 +223,6 @@ static void
 check_log_bucket(Check *check, int64 partition_id, const char *partition,
 				 int32 bucket)
 {
-	FlussRelation *rel = check->rel;
 	fluss_host	host = FlussHost(CurrentMemoryContext);
 	fluss_ends **ends = palloc0(sizeof(*ends));
 	int64_t		first;
@@ -228,17 +231,17 @@ check_log_bucket(Check *check, int64 partition_id, const char *partition,
 
 	FlussCloseOnReset(CurrentMemoryContext, close_ends, (void **) ends);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
+	FLUSS_CALL(fluss_list_offsets(check->client, check->table,
 								  FLUSS_OFFSET_EARLIEST, 0, partition_id,
-								  &bucket, 1, true, &first, &err), err,
-			   rel->name);
-	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
+								  &bucket, 1, FLUSS_NEED_ALL, &first, &err), err,
+			   check->relname);
+	FLUSS_CALL(fluss_list_offsets(check->client, check->table,
 								  FLUSS_OFFSET_LATEST, 0, partition_id,
-								  &bucket, 1, true, &end, &err), err,
-			   rel->name);
+								  &bucket, 1, FLUSS_NEED_ALL, &end, &err), err,
+			   check->relname);
 	if (first >= end)
 		return;
-	FLUSS_CALL(fluss_ends_open(&host, ends, &err), err, rel->name);
+	FLUSS_CALL(fluss_ends_open(&host, ends, &err), err, check->relname);
 	check_layout(check, open_sample(check, *ends, partition_id, bucket, first,
 									end),
 				 bucket_name(partition_id, partition, bucket));
@@ -255,10 +258,9 @@ close_lookup(void *lookup)
 static fluss_lookup *
 open_lookup(Check *check, fluss_bucket_hash hash)
 {
-	FlussRelation *rel = check->rel;
 	fluss_lookup_options options = {
-		.max_batch_size = rel->options->lookup_max_batch_size,
-		.max_inflight_requests = rel->options->lookup_max_inflight_requests,
+		.max_batch_size = check->options->lookup_max_batch_size,
+		.max_inflight_requests = check->options->lookup_max_inflight_requests,
 		.max_buffered_bytes = fluss_max_buffered_bytes(),
 		.bucket_hash = hash
 	};
@@ -268,8 +270,8 @@ open_lookup(Check *check, fluss_bucket_hash hash)
 
 	FlussCloseOnReset(CurrentMemoryContext, close_lookup, (void **) lookup);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_lookup_open(rel->conn->client, &host, rel->table,
-								 &options, lookup, &err), err, rel->name);
+	FLUSS_CALL(fluss_lookup_open(check->client, &host, check->table,
+								 &options, lookup, &err), err, check->relname);
 	return *lookup;
 }
 
@@ -282,10 +284,9 @@ close_kvscan(void *scan)
 static fluss_kvscan *
 open_keys(Check *check, const fluss_bucket_ref *bucket)
 {
-	FlussRelation *rel = check->rel;
 	fluss_kvscan_options options = {
-		.columns = rel->table->schema->primary_key,
-		.ncolumns = rel->table->schema->nprimary_key,
+		.columns = check->table->schema->primary_key,
+		.ncolumns = check->table->schema->nprimary_key,
 		.buckets = bucket, .nbuckets = 1,
 		.max_rows_per_bucket = SAMPLE_ROWS, .row_limit = SAMPLE_ROWS,
 		.max_buffered_bytes = fluss_max_buffered_bytes()
@@ -296,8 +297,8 @@ open_keys(Check *check, const fluss_bucket_ref *bucket)
 
 	FlussCloseOnReset(CurrentMemoryContext, close_kvscan, (void **) scan);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_kvscan_open(rel->conn->client, &host, rel->table,
-								 &options, scan, &err), err, rel->name);
+	FLUSS_CALL(fluss_kvscan_open(check->client, &host, check->table,
+								 &options, scan, &err), err, check->relname);
 	return *scan;
 }
 
@@ -316,7 +317,7 @@ look_up_again(Check *check, fluss_lookup *right, KeyCounts *counts)
 	fluss_error err;
 
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_lookup_run(right, &err), err, check->rel->name);
+	FLUSS_CALL(fluss_lookup_run(right, &err), err, check->relname);
 	for (int i = 0; i < counts->misplaced; i++)
 		counts->twice += fluss_lookup_nrows(right, i) > 0;
 }
@@ -329,7 +330,7 @@ count_keys(Check *check, const fluss_bucket_ref *bucket, KeyCounts *counts)
 	fluss_lookup *other = open_lookup(check, FLUSS_BUCKET_HASH_RS);
 	fluss_lookup *right = open_lookup(check, FLUSS_BUCKET_HASH_FLUSS);
 	fluss_value *key = palloc(sizeof(*key) *
-							  check->rel->table->schema->nprimary_key);
+							  check->table->schema->nprimary_key);
 	fluss_error err;
 
 	fluss_error_init(&err);
@@ -340,19 +341,19 @@ count_keys(Check *check, const fluss_bucket_ref *bucket, KeyCounts *counts)
 		int			slot;
 
 		FLUSS_CALL(fluss_kvscan_next(scan, &end, &place, key, &err), err,
-				   check->rel->name);
+				   check->relname);
 		if (end)
 			break;
 		counts->sampled++;
 		FLUSS_CALL(fluss_lookup_add(probe, key, &slot, &err), err,
-				   check->rel->name);
+				   check->relname);
 		if (fluss_lookup_bucket(probe, slot) == place.bucket)
 			continue;
 		counts->misplaced++;
 		FLUSS_CALL(fluss_lookup_add(right, key, &slot, &err), err,
-				   check->rel->name);
+				   check->relname);
 		FLUSS_CALL(fluss_lookup_add(other, key, &slot, &err), err,
-				   check->rel->name);
+				   check->relname);
 		if (fluss_lookup_bucket(other, slot) == place.bucket)
 			counts->by_other_hash++;
 	}
@@ -393,9 +394,9 @@ check_partition(Check *check, int64 partition_id, const char *partition)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 
-	for (int32 i = 0; i < check->rel->table->nbuckets; i++)
+	for (int32 i = 0; i < check->table->nbuckets; i++)
 	{
-		if (FlussIsKeyed(check->rel))
+		if (check->table->schema->nprimary_key > 0)
 			check_keyed_bucket(check, partition_id, partition, i);
 		else
 			check_log_bucket(check, partition_id, partition, i);
@@ -414,19 +415,27 @@ release_partitions(void *partitions)
 static void
 check_partitions(Check *check)
 {
-	FlussRelation *rel = check->rel;
 	fluss_partitions **partitions = palloc0(sizeof(*partitions));
 	fluss_error err;
 
 	FlussCloseOnReset(CurrentMemoryContext, release_partitions,
 					  (void **) partitions);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_partitions_open(rel->conn->client, rel->table, 0,
-									 partitions, &err), err, rel->name);
+	FLUSS_CALL(fluss_partitions_open(check->client, check->table, 0,
+									 partitions, &err), err, check->relname);
 	for (int i = Max((*partitions)->n - SAMPLE_PARTITIONS, 0);
 		 i < (*partitions)->n; i++)
 		check_partition(check, (*partitions)->items[i].partition_id,
 						(*partitions)->items[i].name);
+}
+
+static void
+check_rows(Check *check)
+{
+	if (check->table->npartition_key > 0)
+		check_partitions(check);
+	else
+		check_partition(check, FLUSS_NO_PARTITION, NULL);
 }
 
 PG_FUNCTION_INFO_V1(fluss_fdw_check);
@@ -443,11 +452,44 @@ fluss_fdw_check(PG_FUNCTION_ARGS)
 	FlussTargetOpenTable(&target, relid, ACL_SELECT);
 	check.rel = FlussRelationOpen(relid, GetUserId(), target.context, NULL);
 	FlussRelationRefresh(check.rel);
+	check.relname = check.rel->name;
+	check.client = check.rel->conn->client;
+	check.table = check.rel->table;
+	check.options = check.rel->options;
 	check_schema(&check);
-	if (check.rel->table->npartition_key > 0)
-		check_partitions(&check);
-	else
-		check_partition(&check, FLUSS_NO_PARTITION, NULL);
+	check_rows(&check);
+	FlussTargetClose(&target);
+	return (Datum) 0;
+}
+
+static void
+release_table(void *table)
+{
+	fluss_table_release(table);
+}
+
+PG_FUNCTION_INFO_V1(fluss_fdw_check_by_name);
+
+PGDLLEXPORT Datum
+fluss_fdw_check_by_name(PG_FUNCTION_ARGS)
+{
+	FlussTarget target;
+	fluss_table **table;
+	Check		check = {0};
+	fluss_error err;
+
+	InitMaterializedSRF(fcinfo, 0);
+	check.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	FlussTargetOpenNames(&target, fcinfo);
+	table = palloc0(sizeof(*table));
+	FlussCloseOnReset(target.context, release_table, (void **) table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target.conn->client, target.database,
+								target.table, true, table, &err), err, NULL);
+	check.client = target.conn->client;
+	check.table = *table;
+	check.options = FlussGetServerOptions(GetForeignServer(target.conn->serverid));
+	check_rows(&check);
 	FlussTargetClose(&target);
 	return (Datum) 0;
 }

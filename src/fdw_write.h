@@ -127,4 +127,9 @@ extern fluss_property *FlussJsonProperties(Jsonb *jsonb, const char *argument,
 extern const char **FlussTextArray(ArrayType *array, const char *argument,
 								   int *n);
 
+/* The same of a function whose first arguments are server and both names. */
+extern void FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo);
 #endif							/* FLUSS_FDW_WRITE_H */
+/* Refuses NULL for the function's argument of that number and name. */
+extern void FlussRequireArgument(FunctionCallInfo fcinfo, int n,
+								 const char *name);

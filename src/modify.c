@@ -163,7 +163,7 @@ pin_partition(FlussRelation *rel, fluss_ends *ends, int64 partition_id)
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
 								  FLUSS_OFFSET_LATEST, 0, partition_id,
-								  buckets, n, true, offsets, &err),
+								  buckets, n, FLUSS_NEED_ALL, offsets, &err),
 			   err, rel->name);
 	for (int i = 0; i < n; i++)
 		FLUSS_CALL(fluss_ends_pin(ends, partition_id, i, offsets[i], &err),

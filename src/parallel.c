@@ -141,11 +141,11 @@ ask_place(FlussScanState *state, int place, FlussSpan *span)
 	state->past.requests[FLUSS_REQUEST_LIST_OFFSETS] += 2;
 	status = fluss_list_offsets(state->rel->conn->client, state->rel->table,
 								FLUSS_OFFSET_EARLIEST, 0, ref.partition_id,
-								&ref.bucket, 1, true, &span->low, &err);
+								&ref.bucket, 1, FLUSS_NEED_ALL, &span->low, &err);
 	if (status == FLUSS_OK)
 		status = fluss_list_offsets(state->rel->conn->client,
 									state->rel->table, FLUSS_OFFSET_LATEST, 0,
-									ref.partition_id, &ref.bucket, 1, true,
+									ref.partition_id, &ref.bucket, 1, FLUSS_NEED_ALL,
 									&span->high, &err);
 	if (status == FLUSS_SERVER_ERROR &&
 		err.server_code == FLUSS_CODE_PARTITION_NOT_EXISTS)

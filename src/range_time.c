@@ -218,7 +218,7 @@ list_offsets(FlussRelation *rel, int64 partition_id, const int32 *buckets,
 	fluss_error_init(&err);
 	status = fluss_list_offsets(rel->conn->client, rel->table,
 								FLUSS_OFFSET_AT_TIMESTAMP, time, partition_id,
-								buckets, n, true, offsets, &err);
+								buckets, n, FLUSS_NEED_ALL, offsets, &err);
 	if (status == FLUSS_SERVER_ERROR &&
 		err.server_code == FLUSS_CODE_PARTITION_NOT_EXISTS)
 		return false;

@@ -105,7 +105,7 @@ list_offsets(FlussScanState *state, FlussRounds *rounds,
 	state->past.requests[FLUSS_REQUEST_LIST_OFFSETS]++;
 	FLUSS_CALL(fluss_list_offsets(state->rel->conn->client, state->rel->table,
 								  kind, 0, rounds->buckets[first].partition_id,
-								  numbers, n, true, offsets, &err),
+								  numbers, n, FLUSS_NEED_ALL, offsets, &err),
 			   err, NULL);
 }
 

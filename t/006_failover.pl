@@ -1,6 +1,6 @@
-# Three replicas: the leader is killed in the middle of a scan, of lookups and
-# of an INSERT. Each goes on with the next leader, or is one clear error; no row
-# is lost or written twice.
+# Three replicas: a leader that cannot be reached, and one that is killed in the
+# middle of a scan, of lookups and of an INSERT. Each goes on with the next
+# leader, or is one clear error; no row is lost or written twice.
 use strict;
 use warnings;
 
@@ -22,6 +22,39 @@ my $rows = 5_000;
 add_readings($session, 'good', 'readings', $rows);
 add_readings($session, 'good', 'sink', 0);
 add_info($session, 'good', 'info', 1000);
+
+# ---- a leader that cannot be reached
+
+# Node ids are the numbers of the tablet servers.
+{
+	my $hidden = $session->value("SELECT leader FROM fluss_buckets('info')");
+	my ($address) = ($cluster->tablet_addresses)[$hidden];
+
+	add_server($session, 'partly',
+		bootstrap_servers => $cluster->bootstrap,
+		address_map => "$address=127.0.0.1:" . closed_port());
+	$session->value(
+		"CREATE FOREIGN TABLE spread (id integer NOT NULL, n integer) SERVER good;
+		 SELECT fluss_create_table('spread', primary_key => '{id}', bucket_count => 6);
+		 INSERT INTO spread SELECT g, g FROM generate_series(1, 100) g;
+		 CREATE FOREIGN TABLE spread_partly (id integer NOT NULL, n integer) SERVER partly OPTIONS (table_name 'spread')");
+	my $result = $session->run(
+		"SELECT count(*), bool_or(leader = $hidden), bool_or(leader <> $hidden),
+		   bool_and((earliest_offset IS NULL) = (leader = $hidden)),
+		   bool_and((latest_offset IS NULL) = (leader = $hidden)),
+		   bool_and((row_count IS NULL) = (leader = $hidden))
+		 FROM fluss_buckets('spread_partly')");
+	is($result->{out} . $result->{err}, '6|t|t|t|t|t', 'fluss_buckets() shows what the others tell');
+	cmp_ok($result->{seconds}, '<', 5, 'it waits for the timeout once');
+	is_value(
+		$session,
+		"SELECT count(*), bool_and((o.log_offset IS NULL) = (b.leader = $hidden))
+		 FROM fluss_offsets_at('spread_partly', 'infinity') o JOIN fluss_buckets('spread') b USING (bucket)",
+		'6|t', 'so does fluss_offsets_at()');
+	is_error($session->run('SELECT count(*) FROM spread_partly'), 'HV00N', 'a scan needs all of them', 5);
+}
+
+# ---- leaders that are killed
 
 # Sends a statement, kills the leader of its table under way, and returns the
 # result and the killed server's number.

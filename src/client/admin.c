@@ -168,12 +168,12 @@ typedef struct new_buckets
 } new_buckets;
 
 static fluss_status
-list_new_offsets(fluss_client *client, new_buckets *made, bool required,
+list_new_offsets(fluss_client *client, new_buckets *made, fluss_need need,
 				 fluss_error *err)
 {
 	return fluss_list_offsets(client, made->table, FLUSS_OFFSET_LATEST, 0,
 							  made->partition_id, made->buckets,
-							  made->table->nbuckets, required, made->offsets,
+							  made->table->nbuckets, need, made->offsets,
 							  err);
 }
 
@@ -187,7 +187,7 @@ count_served(fluss_client *client, new_buckets *made, int *served,
 
 	for (;;)
 	{
-		status = list_new_offsets(client, made, false, err);
+		status = list_new_offsets(client, made, FLUSS_NEED_LED, err);
 		*served = 0;
 		for (int i = 0; status == FLUSS_OK && i < made->table->nbuckets; i++)
 			*served += made->offsets[i] != FLUSS_OFFSET_UNKNOWN;
@@ -227,7 +227,7 @@ fluss_admin_served(fluss_client *client, fluss_table *table,
 	if (status == FLUSS_OK && lost != NULL)
 		status = count_served(client, &made, &served, err);
 	if (status == FLUSS_OK && served > 0)
-		status = list_new_offsets(client, &made, true, err);
+		status = list_new_offsets(client, &made, FLUSS_NEED_ALL, err);
 	if (lost != NULL)
 		*lost = status == FLUSS_OK && served == 0;
 	fluss_arena_free(&made.scratch);

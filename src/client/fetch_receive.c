@@ -142,7 +142,7 @@ list_offsets(fluss_scan *scan, fluss_offset_kind kind, int64_t partition_id,
 {
 	scan->counters.requests[FLUSS_REQUEST_LIST_OFFSETS]++;
 	return fluss_list_offsets(scan->client, scan->table, kind, 0, partition_id,
-							  buckets, n, true, offsets, err);
+							  buckets, n, FLUSS_NEED_ALL, offsets, err);
 }
 
 /* One partition's buckets: those of the first one that is out of range. */

@@ -258,11 +258,19 @@ typedef struct fluss_bucket_ref
 	int32_t		bucket;
 } fluss_bucket_ref;
 
+/* Which of the buckets asked about must have an answer; others are unknown. */
+typedef enum fluss_need
+{
+	FLUSS_NEED_ALL,
+	FLUSS_NEED_LED,				/* those that have a leader */
+	FLUSS_NEED_ANSWERED			/* those whose leader answers in time */
+} fluss_need;
+
 /*
  * Asks all leaders at once for the offsets of the given buckets.  offsets[i]
- * is FLUSS_OFFSET_UNKNOWN where the bucket has no leader and required is
- * false; with required set that is an error.  timestamp_ms only for
- * AT_TIMESTAMP; a time past the server's clock gives the high watermark.
+ * is FLUSS_OFFSET_UNKNOWN where need lets a bucket do without an answer, else
+ * that is an error.  timestamp_ms only for AT_TIMESTAMP; a time past the
+ * server's clock gives the high watermark.
  */
 FLUSS_MUST_CHECK fluss_status fluss_list_offsets(fluss_client *client,
 												 fluss_table *table,
@@ -270,13 +278,14 @@ FLUSS_MUST_CHECK fluss_status fluss_list_offsets(fluss_client *client,
 												 int64_t timestamp_ms,
 												 int64_t partition_id,
 												 const int32_t *buckets,
-												 int nbuckets, bool required,
+												 int nbuckets,
+												 fluss_need need,
 												 int64_t *offsets,
 												 fluss_error *err);
 
 /*
  * Row counts from the server's table statistics, or FLUSS_OFFSET_UNKNOWN per
- * bucket where it keeps none.
+ * bucket where it keeps none, or does not answer in time.
  */
 FLUSS_MUST_CHECK fluss_status fluss_table_row_counts(fluss_client *client,
 													 fluss_table *table,

@@ -4,7 +4,8 @@
  *
  * A round sends one request to each leader, about those of its buckets that
  * have no answer yet, and waits for all of them.  Rounds are repeated, by the
- * rules that all data paths share, until every bucket has its answer.
+ * rules that all data paths share, until every bucket has its answer, or until
+ * the time is up: then those that need none are unknown.
  */
 #include "client.h"
 #include "retry.h"
@@ -43,7 +44,7 @@ typedef struct survey
 	fluss_table *table;
 	fluss_offset_kind offset_kind;
 	int64_t		timestamp_ms;
-	bool		required;		/* a bucket without leader is an error */
+	fluss_need	need;
 	asked_bucket *buckets;
 	int			nbuckets;
 	asked_leader *leaders;		/* of this round */
@@ -87,7 +88,7 @@ find_leaders(survey *s, fluss_error *err)
 			asked = false;
 		if (bucket->done)
 			continue;
-		if (s->required)
+		if (s->need == FLUSS_NEED_ALL)
 			status = fluss_leader_find(s->client, s->table,
 									   bucket->partition_id, bucket->bucket,
 									   deadline_ms, &bucket->node, err);
@@ -96,7 +97,7 @@ find_leaders(survey *s, fluss_error *err)
 									   bucket->partition_id, bucket->bucket,
 									   &asked, deadline_ms, &bucket->node,
 									   err);
-		if (status != FLUSS_OK && !s->required &&
+		if (status != FLUSS_OK && s->need != FLUSS_NEED_ALL &&
 			fluss_error_is_dropped_partition(err))
 			bucket->node = -1;
 		else if (status != FLUSS_OK)
@@ -316,7 +317,8 @@ receive_all(survey *s, fluss_error *err)
 		if (status == FLUSS_OK)
 			status = read_answer(s, &s->leaders[i], err);
 		else if (fluss_status_is_network(status) ||
-				 status == FLUSS_SERVER_ERROR)
+				 status == FLUSS_SERVER_ERROR ||
+				 (status == FLUSS_TIMED_OUT && s->need == FLUSS_NEED_ANSWERED))
 		{
 			note_failure(s, err);
 			status = FLUSS_OK;
@@ -341,6 +343,29 @@ all_done(const survey *s)
 	return true;
 }
 
+/* A leader that may do better another time. */
+static bool
+is_passing(const fluss_error *cause)
+{
+	return fluss_status_is_network(cause->status) ||
+		cause->status == FLUSS_TIMED_OUT ||
+		(cause->status == FLUSS_SERVER_ERROR &&
+		 fluss_code_to_action(cause->server_code) != FLUSS_ACTION_FAIL);
+}
+
+static fluss_status
+give_up(survey *s, const fluss_error *cause)
+{
+	if (s->need != FLUSS_NEED_ANSWERED || !is_passing(cause))
+		return cause->status;
+	for (int i = 0; i < s->nbuckets; i++)
+	{
+		if (!s->buckets[i].done)
+			finish_bucket(&s->buckets[i], FLUSS_OFFSET_UNKNOWN);
+	}
+	return FLUSS_OK;
+}
+
 /* A bucket that an answer left out counts as one that the server lacks. */
 static fluss_status
 after_round(survey *s, fluss_error *err)
@@ -358,9 +383,14 @@ after_round(survey *s, fluss_error *err)
 	if (!s->failed)
 		return FLUSS_OK;
 	s->failed = false;
+	if (s->cause.status == FLUSS_TIMED_OUT)
+	{
+		*err = s->cause;
+		return give_up(s, err);
+	}
 	status = fluss_retry_note(&s->retry, s->client, s->table, &s->cause, err);
 	if (status != FLUSS_OK)
-		return status;
+		return give_up(s, err);
 	return fluss_cluster_sleep(s->client,
 							   s->retry.next_ms - fluss_client_now(s->client),
 							   err);
@@ -373,7 +403,7 @@ run_rounds(survey *s, fluss_error *err)
 	{
 		fluss_status status = find_leaders(s, err);
 
-		if (fluss_status_is_network(status) && !s->required)
+		if (fluss_status_is_network(status) && s->need != FLUSS_NEED_ALL)
 			note_failure(s, err);
 		else if (status != FLUSS_OK)
 			return status;
@@ -440,14 +470,14 @@ fluss_status
 fluss_list_offsets(fluss_client *client, fluss_table *table,
 				   fluss_offset_kind kind, int64_t timestamp_ms,
 				   int64_t partition_id, const int32_t *buckets, int nbuckets,
-				   bool required, int64_t *offsets, fluss_error *err)
+				   fluss_need need, int64_t *offsets, fluss_error *err)
 {
 	survey		s = {
 		.client = client,
 		.table = table,
 		.offset_kind = kind,
 		.timestamp_ms = timestamp_ms,
-		.required = required
+		.need = need
 	};
 	fluss_arena scratch;
 	fluss_status status = open_survey(&s, &scratch, nbuckets, err);
@@ -459,11 +489,46 @@ fluss_list_offsets(fluss_client *client, fluss_table *table,
 	return run_survey(&s, &scratch, err);
 }
 
+/* One question brings the leaders of all of them. */
+static void
+expect_partitions(fluss_table *table, const fluss_bucket_ref *buckets, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (i == 0 || buckets[i].partition_id != buckets[i - 1].partition_id)
+			fluss_leader_expect(table, buckets[i].partition_id);
+	}
+}
+
+static fluss_status
+count_rows(survey *s, const fluss_bucket_ref *buckets, int n, int64_t *counts,
+		   fluss_error *err)
+{
+	fluss_arena scratch;
+	fluss_status status = open_survey(s, &scratch, n, err);
+
+	if (status != FLUSS_OK)
+		return status;
+	expect_partitions(s->table, buckets, n);
+	for (int i = 0; i < n; i++)
+		add_question(s, ASK_COUNTS, buckets[i].partition_id,
+					 buckets[i].bucket, &counts[i]);
+	status = run_survey(s, &scratch, err);
+
+	/* an older server has no statistics at all */
+	if (status != FLUSS_UNSUPPORTED)
+		return status;
+	for (int i = 0; i < n; i++)
+		counts[i] = FLUSS_OFFSET_UNKNOWN;
+	return FLUSS_OK;
+}
+
 fluss_status
 fluss_table_row_counts(fluss_client *client, fluss_table *table,
 					   int64_t partition_id, const int32_t *buckets,
 					   int nbuckets, int64_t *counts, fluss_error *err)
 {
+	survey		s = {.client = client, .table = table, .need = FLUSS_NEED_ANSWERED};
 	fluss_arena scratch;
 	fluss_bucket_ref *refs;
 	fluss_status status;
@@ -480,21 +545,9 @@ fluss_table_row_counts(fluss_client *client, fluss_table *table,
 		refs[i].partition_id = partition_id;
 		refs[i].bucket = buckets[i];
 	}
-	status = fluss_bucket_row_counts(client, table, refs, nbuckets, counts,
-									 err);
+	status = count_rows(&s, refs, nbuckets, counts, err);
 	fluss_arena_free(&scratch);
 	return status;
-}
-
-/* One question brings the leaders of all of them. */
-static void
-expect_partitions(fluss_table *table, const fluss_bucket_ref *buckets, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (i == 0 || buckets[i].partition_id != buckets[i - 1].partition_id)
-			fluss_leader_expect(table, buckets[i].partition_id);
-	}
 }
 
 fluss_status
@@ -502,24 +555,9 @@ fluss_bucket_row_counts(fluss_client *client, fluss_table *table,
 						const fluss_bucket_ref *buckets, int n,
 						int64_t *counts, fluss_error *err)
 {
-	survey		s = {.client = client, .table = table};
-	fluss_arena scratch;
-	fluss_status status = open_survey(&s, &scratch, n, err);
+	survey		s = {.client = client, .table = table, .need = FLUSS_NEED_LED};
 
-	if (status != FLUSS_OK)
-		return status;
-	expect_partitions(table, buckets, n);
-	for (int i = 0; i < n; i++)
-		add_question(&s, ASK_COUNTS, buckets[i].partition_id,
-					 buckets[i].bucket, &counts[i]);
-	status = run_survey(&s, &scratch, err);
-
-	/* an older server has no statistics at all */
-	if (status != FLUSS_UNSUPPORTED)
-		return status;
-	for (int i = 0; i < n; i++)
-		counts[i] = FLUSS_OFFSET_UNKNOWN;
-	return FLUSS_OK;
+	return count_rows(&s, buckets, n, counts, err);
 }
 
 fluss_status
@@ -530,7 +568,8 @@ fluss_bucket_spans(fluss_client *client, fluss_table *table,
 	survey		s = {
 		.client = client,
 		.table = table,
-		.offset_kind = FLUSS_OFFSET_EARLIEST
+		.offset_kind = FLUSS_OFFSET_EARLIEST,
+		.need = FLUSS_NEED_LED
 	};
 	fluss_arena scratch;
 	fluss_status status = open_survey(&s, &scratch, 2 * n, err);

@@ -333,7 +333,7 @@ check_complete(const fluss_snapshot_read *read, fluss_error *err)
 	env->counters->requests[FLUSS_REQUEST_LIST_OFFSETS]++;
 	status = fluss_list_offsets(env->client, env->table, FLUSS_OFFSET_EARLIEST,
 								0, read->at.partition_id, &read->at.bucket, 1,
-								true, &earliest, err);
+								FLUSS_NEED_ALL, &earliest, err);
 	if (status == FLUSS_OK && earliest > 0)
 		return fail_incomplete(read, 0, earliest, err);
 	return status;

@@ -66,7 +66,7 @@ look_at_partition(waiter *w, int first, fluss_error *err)
 			w->numbers[n++] = w->buckets[i].position->bucket;
 	}
 	status = fluss_list_offsets(w->client, w->table, FLUSS_OFFSET_LATEST, 0,
-								partition_id, w->numbers, n, false, w->offsets,
+								partition_id, w->numbers, n, FLUSS_NEED_LED, w->offsets,
 								err);
 	n = 0;
 	for (int i = first; i < w->nbuckets && status == FLUSS_OK; i++)

@@ -167,7 +167,7 @@ test_dropped_partition(void **unused)
 	id = id_of(table, "eu$2024-01-02");
 	assert_fluss_ok(fluss_list_offsets(test_client(), table,
 									   FLUSS_OFFSET_LATEST, 0, id, buckets, 2,
-									   true, offsets, &err), &err);
+									   FLUSS_NEED_ALL, offsets, &err), &err);
 	assert_int_equal(offsets[0], 0);
 	assert_fluss_ok(fluss_table_row_counts(test_client(), table, id, buckets,
 										   2, offsets, &err), &err);
@@ -175,7 +175,7 @@ test_dropped_partition(void **unused)
 	drop(table, "eu", "2024-01-02");
 	/* the servers hear of it a moment later */
 	while (fluss_list_offsets(test_client(), table, FLUSS_OFFSET_LATEST, 0, id,
-							  buckets, 2, true, offsets, &err) == FLUSS_OK)
+							  buckets, 2, FLUSS_NEED_ALL, offsets, &err) == FLUSS_OK)
 		sleep_ms(50);
 	assert_int_equal(err.status, FLUSS_SERVER_ERROR);
 	assert_true(fluss_error_is_dropped_partition(&err));

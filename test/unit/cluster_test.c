@@ -1024,7 +1024,7 @@ test_leader(void **unused)
 					 FLUSS_CANNOT_CONNECT);
 	assert_string_equal(err.message, "no leader for bucket 1 of table \"t\" in Fluss database \"db\"");
 	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
-									   FLUSS_NO_PARTITION, &bucket, 1, false,
+									   FLUSS_NO_PARTITION, &bucket, 1, FLUSS_NEED_LED,
 									   &offset, &err), &err);
 	assert_int_equal(offset, FLUSS_OFFSET_UNKNOWN);
 	assert_int_equal(fluss_leader_find(client, table, FLUSS_NO_PARTITION, 2,
@@ -1075,7 +1075,7 @@ test_offsets(void **unused)
 	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
 					&err);
 	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
-									   FLUSS_NO_PARTITION, buckets, 2, true,
+									   FLUSS_NO_PARTITION, buckets, 2, FLUSS_NEED_ALL,
 									   offsets, &err), &err);
 	assert_int_equal(offsets[0], 100);
 	assert_int_equal(offsets[1], 101);
@@ -1083,14 +1083,14 @@ test_offsets(void **unused)
 	server->handler = stale_offsets;
 	stale_left = 2;
 	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
-									   FLUSS_NO_PARTITION, buckets, 1, true,
+									   FLUSS_NO_PARTITION, buckets, 1, FLUSS_NEED_ALL,
 									   offsets, &err), &err);
 	assert_int_equal(stale_left, 0);
 	assert_int_equal(offsets[0], 100);
 	/* a time past the server's clock is the end */
 	assert_fluss_ok(fluss_list_offsets(client, table,
 									   FLUSS_OFFSET_AT_TIMESTAMP, 1,
-									   FLUSS_NO_PARTITION, buckets, 1, true,
+									   FLUSS_NO_PARTITION, buckets, 1, FLUSS_NEED_ALL,
 									   offsets, &err), &err);
 	assert_true(timestamp_asked);
 	assert_int_equal(offsets[0], 100);
@@ -1098,9 +1098,54 @@ test_offsets(void **unused)
 	stale_left = 1000;
 	assert_int_equal(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
 										FLUSS_NO_PARTITION, buckets + 1, 1,
-										true, offsets, &err),
+										FLUSS_NEED_ALL, offsets, &err),
 					 FLUSS_SERVER_ERROR);
 	assert_int_equal(err.server_code, FLUSS_CODE_UNKNOWN_TABLE_OR_BUCKET);
+	/* or, where none is needed, with none */
+	stale_left = 1000;
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   FLUSS_NO_PARTITION, buckets + 1, 1,
+									   FLUSS_NEED_ANSWERED, offsets, &err),
+					&err);
+	assert_int_equal(offsets[0], FLUSS_OFFSET_UNKNOWN);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
+static bool
+silent_about_counts(const mock_request *request)
+{
+	return request->api == FLUSS_API_LIST_OFFSETS ||
+		request->api == FLUSS_API_GET_TABLE_STATS;
+}
+
+/* A leader that accepts a request and never answers it. */
+static void
+test_silent_leader(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	const int32_t buckets[] = {0, 1};
+	int64_t		numbers[2] = {7, 7};
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	server->handler = silent_about_counts;
+	assert_int_equal(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+										FLUSS_NO_PARTITION, buckets, 2,
+										FLUSS_NEED_LED, numbers, &err),
+					 FLUSS_TIMED_OUT);
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   FLUSS_NO_PARTITION, buckets, 2,
+									   FLUSS_NEED_ANSWERED, numbers, &err),
+					&err);
+	assert_int_equal(numbers[0], FLUSS_OFFSET_UNKNOWN);
+	assert_int_equal(numbers[1], FLUSS_OFFSET_UNKNOWN);
+	numbers[0] = numbers[1] = 7;
+	assert_fluss_ok(fluss_table_row_counts(client, table, FLUSS_NO_PARTITION,
+										   buckets, 2, numbers, &err), &err);
+	assert_int_equal(numbers[0], FLUSS_OFFSET_UNKNOWN);
+	assert_int_equal(numbers[1], FLUSS_OFFSET_UNKNOWN);
 	fluss_table_release(table);
 	fluss_client_close(client);
 }
@@ -1167,7 +1212,7 @@ session(fluss_client *client)
 	status = fluss_table_schema(client, table, 2, &schema, &err);
 	if (status == FLUSS_OK)
 		status = fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
-									FLUSS_NO_PARTITION, buckets, 2, true,
+									FLUSS_NO_PARTITION, buckets, 2, FLUSS_NEED_ALL,
 									offsets, &err);
 	if (status == FLUSS_OK)
 		status = fluss_client_writer_id(client, table, &writer_id, NULL, &err);
@@ -1278,6 +1323,7 @@ main(void)
 		TEST(test_not_authorized),
 		TEST(test_leader),
 		TEST(test_offsets),
+		TEST(test_silent_leader),
 		TEST(test_writer_id),
 		TEST(test_no_memory),
 		TEST(test_interrupt_everywhere)

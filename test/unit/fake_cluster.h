@@ -998,7 +998,7 @@ fluss_status
 fluss_list_offsets(fluss_client *client, fluss_table *table,
 				   fluss_offset_kind kind, int64_t timestamp_ms,
 				   int64_t partition_id, const int32_t *buckets, int nbuckets,
-				   bool required, int64_t *offsets, fluss_error *err)
+				   fluss_need need, int64_t *offsets, fluss_error *err)
 {
 	fake.nlist_offsets++;
 	for (int i = 0; i < nbuckets; i++)
