@@ -7,7 +7,7 @@
  * with that one's rollback and passes to the parent with its commit.  Before
  * the local commit the writers are flushed in the order in which they came to
  * be, so writes to one row keep their order; a writer is only used again while
- * it is the last one for its table.
+ * it is the last one for its table, by whatever server that is written.
  *
  * The local commit may still fail after that.  A prepared transaction could be
  * rolled back long after its rows are in Fluss, whatever the mode: it is
@@ -26,8 +26,7 @@ typedef struct HeldWriter
 	MemoryContext context;		/* of this struct, the writer and its client */
 	SubTransactionId subid;
 	FlussConnection *conn;
-	int64		table_id;
-	int32		schema_id;
+	const fluss_table *table;	/* the writer's */
 	const char *relname;
 	int64		timeout_ms;
 	fluss_writer_options options;
@@ -75,12 +74,11 @@ find_writer(const FlussRelation *rel, const fluss_writer_options *options)
 	{
 		HeldWriter *entry = dlist_container(HeldWriter, node, iter.cur);
 
-		if (entry->table_id != rel->table->table_id ||
-			entry->conn->serverid != rel->conn->serverid)
+		if (!FlussIsSameTable(entry->table, rel->table))
 			continue;
 		if (entry->subid == GetCurrentSubTransactionId() &&
 			entry->conn->client == rel->conn->client &&
-			entry->schema_id == rel->table->schema->schema_id &&
+			entry->table->schema->schema_id == rel->table->schema->schema_id &&
 			same_options(&entry->options, options))
 			return entry;
 		return NULL;
@@ -115,8 +113,7 @@ make_writer(const FlussRelation *rel, Oid userid,
 	entry->context = context;
 	entry->subid = GetCurrentSubTransactionId();
 	entry->conn = FlussGetConnection(userid, rel->conn->serverid, context);
-	entry->table_id = rel->table->table_id;
-	entry->schema_id = rel->table->schema->schema_id;
+	entry->table = rel->table;
 	entry->relname = pstrdup(rel->name);
 	entry->timeout_ms = rel->options->request_timeout_ms;
 	entry->options = *options;
@@ -194,7 +191,7 @@ flush_writers(void)
 		FLUSS_CALL(fluss_writer_flush_within(entry->writer,
 											 flush_timeout(entry, start),
 											 &err), err, entry->relname);
-		FlussStatementLeave(statement, entry->table_id, entry->writer);
+		FlussStatementLeave(statement, entry->table->table_id, entry->writer);
 	}
 }
 

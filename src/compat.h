@@ -118,6 +118,21 @@ fluss_modify_user(ResultRelInfo *rri, EState *estate)
 	return user;
 }
 
+/* The same for an entry of the range table. */
+static inline Oid
+fluss_rte_user(RangeTblEntry *rte, EState *estate)
+{
+	Oid			user = InvalidOid;
+
+#if PG_VERSION_NUM >= 160000
+	if (rte->perminfoindex != 0)
+		user = getRTEPermissionInfo(estate->es_rteperminfos, rte)->checkAsUser;
+#else
+	user = rte->checkAsUser;
+#endif
+	return OidIsValid(user) ? user : GetUserId();
+}
+
 /* The same for the target of a modification, at plan time. */
 static inline Oid
 fluss_target_user(PlannerInfo *root)

@@ -30,7 +30,6 @@ extern void flussAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 extern void flussExecForeignTruncate(List *rels, DropBehavior behavior,
 									 bool restart_seqs)
 			__attribute__((noreturn));
-extern void FlussModifyInit(void);
 extern TupleTableSlot **flussExecForeignBatchInsert(EState *estate,
 													ResultRelInfo *rri,
 													TupleTableSlot **slots,
@@ -45,6 +44,15 @@ extern int	flussIsForeignRelUpdatable(Relation rel);
 extern void flussExplainForeignModify(ModifyTableState *mtstate,
 									  ResultRelInfo *rri, List *fdw_private,
 									  int subplan_index, ExplainState *es);
+
+/* ---------------------------------------------------------- modify_reads.c */
+
+/*
+ * Statements that this one, of the EState, runs in, and that have inserted into
+ * the table: what they have not sent yet is sent, and acknowledged.
+ */
+extern void FlussSendBeforeReading(const FlussRelation *rel, EState *estate);
+extern void FlussModifyInit(void);
 
 /* --------------------------------------------------------------- commit.c */
 
@@ -119,7 +127,12 @@ typedef struct FlussTarget
 extern void FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode);
 extern void FlussTargetOpenServer(FlussTarget *target, const char *server,
 								  const char *database, const char *table);
+/* The same of a function whose first arguments are server and both names. */
+extern void FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo);
 extern void FlussTargetClose(FlussTarget *target);
+/* Refuses NULL for the function's argument of that number and name. */
+extern void FlussRequireArgument(FunctionCallInfo fcinfo, int n,
+								 const char *name);
 /* Members of a JSON object of scalars; argument is its name, for errors. */
 extern fluss_property *FlussJsonProperties(Jsonb *jsonb, const char *argument,
 										   int *n);
@@ -127,9 +140,4 @@ extern fluss_property *FlussJsonProperties(Jsonb *jsonb, const char *argument,
 extern const char **FlussTextArray(ArrayType *array, const char *argument,
 								   int *n);
 
-/* The same of a function whose first arguments are server and both names. */
-extern void FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo);
 #endif							/* FLUSS_FDW_WRITE_H */
-/* Refuses NULL for the function's argument of that number and name. */
-extern void FlussRequireArgument(FunctionCallInfo fcinfo, int n,
-								 const char *name);

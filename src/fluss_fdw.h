@@ -304,6 +304,8 @@ extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
 extern Oid	FlussMetadataType(FlussMetadata metadata);
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussIsKeyed(const FlussRelation *rel);
+/* One table, by whatever client and address it was described. */
+extern bool FlussIsSameTable(const fluss_table *a, const fluss_table *b);
 /*
  * A primary key table that is shown as its current state, so that lookups and
  * whole reads answer for it; not with scan_mode changelog.

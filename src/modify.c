@@ -9,31 +9,15 @@
  *
  * The client's writer collects rows into batches and sends them on the way.
  * When the statement ends, all of them have been acknowledged (write_mode
- * commit: see commit.c).  A statement that reads the primary key table it
- * writes must not see its own rows: the writer holds them until the plan has
- * ended.  One that reads the log table it writes ends its scans where the log
- * ended before.
+ * commit: see commit.c).  What is read of the table meanwhile: modify_reads.c.
  */
 #include "modify.h"
 
-#include "lib/ilist.h"
 #include "pgtime.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define MAX_INFLIGHT_PER_BUCKET 5	/* what an idempotent writer may have */
-
-/* A modification under way, for what has to be done before triggers fire. */
-typedef struct OpenModify
-{
-	dlist_node	node;			/* in open_modifies */
-	MemoryContextCallback callback;
-	EState	   *estate;
-	FlussModifyState *state;
-} OpenModify;
-
-static dlist_head open_modifies = DLIST_STATIC_INIT(open_modifies);
-static ExecutorFinish_hook_type next_finish = NULL;
 
 /* ---------------------------------------------------------------- opening */
 
@@ -70,7 +54,7 @@ zone_offset(const char *zone, int64_t utc_s, int32_t *offset_s)
 }
 
 static void
-open_writer(FlussModifyState *state, const bool *marks, bool hold)
+open_writer(FlussModifyState *state, const bool *marks)
 {
 	FlussRelation *rel = state->rel;
 	fluss_host	host = FlussHost(state->context);
@@ -91,7 +75,7 @@ open_writer(FlussModifyState *state, const bool *marks, bool hold)
 	zone = fluss_table_property(rel->table, "table.auto-partition.time-zone");
 	if (zone != NULL && find_zone(zone) != NULL)
 		options.zone_offset = zone_offset;
-	options.hold = hold;
+	options.hold = state->held;
 	/* SET says what the value is, not what is to be merged into it */
 	options.overwrite = state->operation == CMD_UPDATE &&
 		FlussMergeEngine(rel->table) != NULL &&
@@ -114,105 +98,6 @@ open_writer(FlussModifyState *state, const bool *marks, bool hold)
 			   err, rel->name);
 }
 
-static bool
-is_same_fluss_table(const FlussRelation *rel, Oid relid)
-{
-	FlussOptions *options;
-
-	if (GetForeignTable(relid)->serverid != rel->conn->serverid)
-		return false;
-	options = FlussGetTableOptions(relid);
-	return options->database_name != NULL &&
-		strcmp(options->database_name, rel->options->database_name) == 0 &&
-		strcmp(options->table_name, rel->options->table_name) == 0;
-}
-
-/* True when the statement also reads the table that rri writes. */
-static bool
-reads_target(const FlussRelation *rel, ResultRelInfo *rri, EState *estate)
-{
-	ResultRelInfo *root = rri->ri_RootResultRelInfo ?
-		rri->ri_RootResultRelInfo : rri;
-	Index		rti = 0;
-	ListCell   *lc;
-
-	foreach(lc, estate->es_range_table)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		rti++;
-		if (rte->rtekind == RTE_RELATION &&
-			rte->relkind == RELKIND_FOREIGN_TABLE &&
-			rti != root->ri_RangeTableIndex &&
-			is_same_fluss_table(rel, rte->relid))
-			return true;
-	}
-	return false;
-}
-
-static void
-pin_partition(FlussRelation *rel, fluss_ends *ends, int64 partition_id)
-{
-	int			n = rel->table->nbuckets;
-	int32_t    *buckets = palloc(sizeof(int32_t) * n);
-	int64_t    *offsets = palloc(sizeof(int64_t) * n);
-	fluss_error err;
-
-	for (int i = 0; i < n; i++)
-		buckets[i] = i;
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_list_offsets(rel->conn->client, rel->table,
-								  FLUSS_OFFSET_LATEST, 0, partition_id,
-								  buckets, n, FLUSS_NEED_ALL, offsets, &err),
-			   err, rel->name);
-	for (int i = 0; i < n; i++)
-		FLUSS_CALL(fluss_ends_pin(ends, partition_id, i, offsets[i], &err),
-				   err, rel->name);
-}
-
-/* Scans of this statement end where the log ends now, before it writes. */
-static void
-pin_ends(FlussRelation *rel, EState *estate)
-{
-	fluss_ends *ends = FlussPinnedEnds(rel->conn->serverid,
-									   rel->table->table_id,
-									   estate->es_snapshot,
-									   estate->es_query_cxt);
-	const fluss_partitions *partitions;
-
-	if (rel->table->npartition_key == 0)
-	{
-		pin_partition(rel, ends, FLUSS_NO_PARTITION);
-		return;
-	}
-	partitions = FlussPinnedPartitions(rel->conn, rel->table, rel->name,
-									   estate->es_snapshot,
-									   estate->es_query_cxt);
-	for (int i = 0; i < partitions->n; i++)
-		pin_partition(rel, ends, partitions->items[i].partition_id);
-}
-
-static void
-forget_modify(void *arg)
-{
-	OpenModify *open = arg;
-
-	dlist_delete(&open->node);
-}
-
-static void
-register_modify(FlussModifyState *state, EState *estate)
-{
-	OpenModify *open = MemoryContextAllocZero(state->context, sizeof(*open));
-
-	open->estate = estate;
-	open->state = state;
-	open->callback.func = forget_modify;
-	open->callback.arg = open;
-	dlist_push_tail(&open_modifies, &open->node);
-	MemoryContextRegisterResetCallback(state->context, &open->callback);
-}
-
 static void
 begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 			 CmdType operation)
@@ -224,6 +109,8 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FlussModifyState *state = palloc0(sizeof(*state));
 	bool	   *marks = NULL;
+	List	   *readers;
+	ListCell   *lc;
 	bool		self;
 
 	state->context = context;
@@ -242,12 +129,16 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 		FlussBeginByKey(state, mtstate, rri);
 	if (operation != CMD_DELETE)
 		marks = FlussCollectColumns(state, mtstate, rri);
-	self = reads_target(state->rel, rri, estate);
-	open_writer(state, marks, operation != CMD_INSERT ||
-				(self && FlussIsKeyed(state->rel)));
-	if (self && !FlussIsKeyed(state->rel) &&
-		!state->rel->options->write_on_commit)
-		pin_ends(state->rel, estate);
+	self = FlussFindReaders(state->rel, rri, estate, &readers);
+	state->held = operation != CMD_INSERT ||
+		state->rel->options->write_on_commit ||
+		(self && FlussIsKeyed(state->rel));
+	open_writer(state, marks);
+	if (!state->held)
+	{
+		foreach(lc, readers)
+			FlussPinBeforeWriting(lfirst(lc), estate);
+	}
 	state->row = palloc0(sizeof(fluss_value) *
 						 Max(state->rel->table->schema->ncolumns, 1));
 	for (int i = 0; i < state->rel->table->schema->ncolumns; i++)
@@ -255,7 +146,7 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 	FlussNoteWrite();
 	if (!state->rel->options->write_on_commit)
 		state->statement = FlussStatementJoin(estate, estate->es_query_cxt);
-	register_modify(state, estate);
+	FlussRegisterModify(state, estate);
 	rri->ri_FdwState = state;
 	MemoryContextSwitchTo(caller);
 }
@@ -415,9 +306,8 @@ flussExecForeignDelete(EState *estate, ResultRelInfo *rri,
 
 /* ----------------------------------------------------------------- ending */
 
-/* Sends what is left and waits until all of it is acknowledged. */
-static void
-finish_writing(FlussModifyState *state)
+void
+FlussFinishWriting(FlussModifyState *state)
 {
 	fluss_error err;
 
@@ -440,39 +330,6 @@ finish_writing(FlussModifyState *state)
 	state->flushed = true;
 }
 
-/*
- * AFTER ROW triggers fire next, and see what the statement has written.  Not
- * while another part of it, a data-modifying WITH, may have to run yet: that
- * must not.
- */
-static void
-finish_executor(QueryDesc *query)
-{
-	dlist_iter	iter;
-
-	if (query->estate->es_auxmodifytables == NIL)
-	{
-		dlist_foreach(iter, &open_modifies)
-		{
-			OpenModify *open = dlist_container(OpenModify, node, iter.cur);
-
-			if (open->estate == query->estate)
-				finish_writing(open->state);
-		}
-	}
-	if (next_finish != NULL)
-		next_finish(query);
-	else
-		standard_ExecutorFinish(query);
-}
-
-void
-FlussModifyInit(void)
-{
-	next_finish = ExecutorFinish_hook;
-	ExecutorFinish_hook = finish_executor;
-}
-
 static void
 end_modify(ResultRelInfo *rri)
 {
@@ -480,7 +337,7 @@ end_modify(ResultRelInfo *rri)
 
 	if (state == NULL)
 		return;
-	finish_writing(state);
+	FlussFinishWriting(state);
 	if (state->statement != NULL)
 		FlussStatementLeave(state->statement, state->rel->table->table_id,
 							state->writer);
@@ -520,6 +377,6 @@ flussExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	if (!es->analyze || state == NULL)
 		return;
 	/* the counters are only complete once everything is acknowledged */
-	finish_writing(state);
+	FlussFinishWriting(state);
 	FlussExplainCounters(fluss_writer_counters(state->writer), es);
 }

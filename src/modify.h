@@ -1,7 +1,7 @@
 /*
  * modify.h
- *	  The inside of a modification: modify.c, modify_plan.c, modify_columns.c and
- *	  modify_key.c.
+ *	  The inside of a modification: modify.c, modify_plan.c, modify_columns.c,
+ *	  modify_key.c and modify_reads.c.
  */
 #ifndef FLUSS_MODIFY_H
 #define FLUSS_MODIFY_H
@@ -33,6 +33,7 @@ typedef struct FlussModifyState
 	int			nread_only;
 	AttrNumber *read_only;		/* columns that must be NULL */
 	fluss_value *row;			/* by remote column */
+	bool		held;			/* nothing is sent before the end */
 	bool		flushed;		/* nothing was written since the last flush */
 
 	/* UPDATE and DELETE */
@@ -45,6 +46,25 @@ typedef struct FlussModifyState
 	TupleTableSlot *old_slot;	/* for it */
 	FlussConverter *version;	/* version column of the merge engine, or NULL */
 } FlussModifyState;
+
+/* ---------------------------------------------------------------- modify.c */
+
+/* Sends what is left and waits until all of it is acknowledged. */
+extern void FlussFinishWriting(FlussModifyState *state);
+
+/* ---------------------------------------------------------- modify_reads.c */
+
+/*
+ * True when the statement also reads the table that rri writes.  *readers are
+ * the foreign tables that it may read it through, one for each server, as far
+ * as they can be asked.
+ */
+extern bool FlussFindReaders(FlussRelation *rel, ResultRelInfo *rri,
+							 EState *estate, List **readers);
+/* The statement's scans of a log end where it ends now. */
+extern void FlussPinBeforeWriting(FlussRelation *reader, EState *estate);
+/* From here to the end of its context the modification is under way. */
+extern void FlussRegisterModify(FlussModifyState *state, EState *estate);
 
 /* ----------------------------------------------------------- modify_plan.c */
 

@@ -337,6 +337,18 @@ FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum)
 		raise_no_event_time(rel, attr);
 }
 
+/*
+ * Ids are a cluster's own, and clusters have none: but two tables of one name
+ * and id are hardly made in the same millisecond.
+ */
+bool
+FlussIsSameTable(const fluss_table *a, const fluss_table *b)
+{
+	return a->table_id == b->table_id && a->created_ms == b->created_ms &&
+		strcmp(a->name, b->name) == 0 &&
+		strcmp(a->database, b->database) == 0;
+}
+
 bool
 FlussIsKeyed(const FlussRelation *rel)
 {

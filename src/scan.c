@@ -246,6 +246,7 @@ FlussScanOpen(ForeignScanState *node, FlussScanState *state)
 	raise_planning_failure(state, userid);
 	state->rel = FlussRelationOpen(state->rel->relid, userid, state->context,
 								   NULL);
+	FlussSendBeforeReading(state->rel, node->ss.ps.state);
 	check_plan(state);
 	check_offered(state);
 	if (state->kind == FLUSS_SCAN_UNKNOWN)
