@@ -1,13 +1,19 @@
 /*
  * aggregate.c
- *	  Aggregates without GROUP BY on the column views of batches: planning.
+ *	  Aggregates without GROUP BY: on the column views of a log's batches, or
+ *	  count(*) of a primary key table from the servers' statistics; planning.
  *
  * One foreign scan gives one row of aggregates.  The plan keeps the Aggrefs in
  * fdw_scan_tlist, followed by the columns that the pushed clauses name, so that
  * core can resolve both; vector_aggregate.c reads them from there.
  *
- * All clauses must be ranges or vector filters.  Anything that an Aggref could
- * say beyond its column (DISTINCT, ORDER BY, FILTER) is left to core.
+ * All clauses must be ranges or vector filters, or choose among the buckets of
+ * a primary key table.  Anything that an Aggref could say beyond its column
+ * (DISTINCT, ORDER BY, FILTER) is left to core.
+ *
+ * Whether a count is exact is only known when the servers are asked: see
+ * scan_state.c.  Buckets without an exact count are read whole, as they would
+ * be without this path, so nothing is lost by planning it.
  */
 #include "fluss_fdw.h"
 
@@ -31,6 +37,7 @@
 typedef struct AggregatePlan
 {
 	FlussPlanState *input;
+	FlussScanKind kind;
 	Index		varno;
 	List	   *clauses;		/* bare, all pushed */
 	List	   *aggrefs;		/* distinct */
@@ -139,9 +146,37 @@ find_aggregates(FlussRelation *rel, Index varno, PathTarget *target)
 	return result;
 }
 
-/* The clauses of a relation, if the client evaluates every one of them. */
+/*
+ * Is there nothing but count(*), of a table whose rows the servers count?  They
+ * do not where the changelog has no images of the old rows.  An option that says
+ * how the table is to be read holds for its count too.
+ */
 static bool
-all_pushed(FlussRelation *rel, RelOptInfo *baserel, List **clauses)
+is_counted(const FlussRelation *rel, Index varno, List *aggrefs)
+{
+	const char *image = fluss_table_property(rel->table,
+											 "table.changelog.image");
+	ListCell   *lc;
+
+	if (rel->options->kv_scan != FLUSS_KV_SCAN_AUTO ||
+		(image != NULL && pg_strcasecmp(image, "full") != 0))
+		return false;
+	foreach(lc, aggrefs)
+	{
+		FlussAggregateKind kind;
+		AttrNumber	attnum;
+
+		if (!FlussMatchAggregate(rel, varno, lfirst(lc), &kind, &attnum) ||
+			kind != FLUSS_COUNT_ROWS)
+			return false;
+	}
+	return true;
+}
+
+/* The clauses of a relation, if the scan answers every one of them. */
+static bool
+all_pushed(FlussRelation *rel, RelOptInfo *baserel, FlussScanKind kind,
+		   List **clauses)
 {
 	ListCell   *lc;
 
@@ -154,9 +189,10 @@ all_pushed(FlussRelation *rel, RelOptInfo *baserel, List **clauses)
 		if (rinfo->pseudoconstant ||
 			!restriction_is_securely_promotable(rinfo, baserel))
 			return false;
-		if (FlussRangeUseOf(rel, baserel->relid, clause, FLUSS_PART_ALL,
-							NULL) != FLUSS_RANGE_EXACT &&
-			!(fluss_enable_vector_filter &&
+		if (FlussRangeUseOf(rel, baserel->relid, clause,
+							FlussAllowedParts(kind), NULL) !=
+			FLUSS_RANGE_EXACT &&
+			!(fluss_enable_vector_filter && FlussIsLogScan(kind) &&
 			  FlussIsVectorClause(rel, baserel->relid, clause)))
 			return false;
 		*clauses = lappend(*clauses, clause);
@@ -173,6 +209,7 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	FlussPlanState *input = IS_DUMMY_REL(input_rel) ? NULL :
 		input_rel->fdw_private;
 	AggregatePlan *plan;
+	FlussScanKind kind;
 	List	   *aggrefs;
 	List	   *clauses;
 	FlussCost	cost;
@@ -180,8 +217,7 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 
 	if (stage != UPPERREL_GROUP_AGG || !fluss_enable_aggregate_pushdown ||
 		input_rel->reloptkind != RELOPT_BASEREL || input == NULL ||
-		input->rel->table == NULL || input->keyed ||
-		output_rel->fdw_private != NULL ||
+		input->rel->table == NULL || output_rel->fdw_private != NULL ||
 		!bms_is_empty(input_rel->lateral_relids))
 		return;
 	if (!parse->hasAggs || parse->groupClause != NIL ||
@@ -190,27 +226,38 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 		return;
 	aggrefs = find_aggregates(input->rel, input_rel->relid,
 							  output_rel->reltarget);
-	if (aggrefs == NIL || !all_pushed(input->rel, input_rel, &clauses))
+	kind = input->keyed ? FlussStateScanKind(input->rel, input->largest) :
+		FlussLogKind(input->rel);
+	if (aggrefs == NIL ||
+		(input->keyed && !is_counted(input->rel, input_rel->relid, aggrefs)) ||
+		!all_pushed(input->rel, input_rel, kind, &clauses))
 		return;
 
 	plan = palloc0(sizeof(*plan));
 	plan->input = input;
+	plan->kind = kind;
 	plan->varno = input_rel->relid;
 	plan->clauses = clauses;
 	plan->aggrefs = aggrefs;
 	output_rel->fdw_private = plan;
 
-	/* so much less than rows that workers, which make them, do not pay */
-	FlussCostLog(input->rel, input->cost_rows, &cost);
-	cost.total = cost.startup + (cost.total - cost.startup) / VECTOR_LENGTH;
-	cost.total += input->cost_rows *
-		(list_length(aggrefs) + list_length(clauses)) *
-		cpu_operator_cost / VECTOR_LENGTH;
+	if (input->keyed)
+		FlussCostCount(input->rel, &cost);
+	else
+	{
+		/* so much less than rows that workers, which make them, do not pay */
+		FlussCostLog(input->rel, input->cost_rows, &cost);
+		cost.total = cost.startup +
+			(cost.total - cost.startup) / VECTOR_LENGTH;
+		cost.total += input->cost_rows *
+			(list_length(aggrefs) + list_length(clauses)) *
+			cpu_operator_cost / VECTOR_LENGTH;
+	}
 	path = fluss_create_foreign_upper_path(root, output_rel,
 										   output_rel->reltarget, 1,
 										   cost.total,
 										   cost.total + cpu_tuple_cost,
-										   list_make1(makeInteger(FlussLogKind(input->rel))));
+										   NIL);
 	path->path.parallel_safe = false;
 	add_path(output_rel, (Path *) path);
 }
@@ -265,7 +312,7 @@ FlussAggregatePlan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *best_path,
 	List	   *ranges;
 	FlussSplit	split;
 
-	priv.kind = intVal(linitial(best_path->fdw_private));
+	priv.kind = plan->kind;
 	priv.table_id = frel->table->table_id;
 	priv.nbuckets = frel->table->nbuckets;
 	FlussSplitClauses(root, plan->input, priv.kind, plan->varno, plan->clauses,

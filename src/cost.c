@@ -95,3 +95,10 @@ FlussCostStateScan(FlussRelation *rel, FlussScanKind kind, double rows,
 		cost->startup *= SNAPSHOT_STARTUPS;
 	cost->total = cost->startup + rows * rel->options->fdw_tuple_cost;
 }
+
+/* One round trip, where all counts are exact. */
+void
+FlussCostCount(FlussRelation *rel, FlussCost *cost)
+{
+	cost->startup = cost->total = rel->options->fdw_startup_cost;
+}

@@ -477,6 +477,7 @@ extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);
 extern void FlussCostLookup(FlussRelation *rel, double keys, FlussCost *cost);
 extern void FlussCostStateScan(FlussRelation *rel, FlussScanKind kind,
 							   double rows, FlussCost *cost);
+extern void FlussCostCount(FlussRelation *rel, FlussCost *cost);
 /*
  * How a primary key table is best read whole: as its option kv_scan says, else
  * by the rows of its largest bucket, or -1 when they are not known.

@@ -86,6 +86,7 @@ struct FlussScanState
 	fluss_kvscan *kvscan;
 	fluss_bucket_ref *state_buckets;	/* that it reads */
 	int			nstate_buckets;
+	int64		counted;		/* rows of others, of which only those matter */
 };
 
 extern void flussBeginForeignScan(ForeignScanState *node, int eflags);
@@ -142,6 +143,8 @@ extern void FlussStateScanStart(ForeignScanState *node, FlussScanState *state);
 /* Begins to read one place, or its first rows by limit scan. */
 extern void FlussStateScanOpen(FlussScanState *state, int place, int64 limit);
 extern bool FlussStateScanNext(FlussScanState *state, TupleTableSlot *slot);
+/* The rows of all buckets: known to the servers, or read now. */
+extern int64 FlussStateScanCount(FlussScanState *state);
 /* Pinned ends of the buckets that were not read by limit scan, or NULL. */
 extern char *FlussStateScanEnds(FlussScanState *state);
 /* As it has turned out so far: a limit scan may have become another. */

@@ -1,11 +1,14 @@
 /*
  * scan_state.c
  *	  Whole reads of a primary key table: by limit scan, from KV snapshots and
- *	  the changelog, or by server scan.
+ *	  the changelog, or by server scan; and counts of its rows.
  *
  * A limit scan gives the current state of a bucket and pins nothing.  The
  * others share the pinned ends of the statement with scans of the changelog:
  * what they give of a bucket is its state at or after its end.
+ *
+ * A count asks the servers, which tell how many rows a lookup could find, and
+ * reads the buckets of which that number is not known to be exact.
  *
  * The files of a snapshot read lie in a folder among the temporary files, by a
  * name that makes the server remove it after a crash.
@@ -14,6 +17,7 @@
 
 #include "catalog/pg_tablespace_d.h"
 #include "commands/tablespace.h"
+#include "common/int.h"
 #include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -115,12 +119,48 @@ open_kvscan(FlussScanState *state, fluss_kvscan_mode mode)
 			   err, state->relname);
 }
 
+static int64
+add_rows(int64 rows, int64 more)
+{
+	if (pg_add_s64_overflow(rows, more, &rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("bigint out of range")));
+	return rows;
+}
+
+/* Lets the servers count what they can, and leaves the other buckets. */
+static void
+ask_counts(FlussScanState *state)
+{
+	FlussRelation *rel = state->rel;
+	int64	   *counts = palloc((state->nstate_buckets + 1) * sizeof(int64));
+	int			left = 0;
+	fluss_error err;
+
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_exact_row_counts(rel->conn->client, rel->table,
+									  state->state_buckets,
+									  state->nstate_buckets, counts,
+									  &state->past, &err),
+			   err, state->relname);
+	for (int i = 0; i < state->nstate_buckets; i++)
+	{
+		if (counts[i] != FLUSS_OFFSET_UNKNOWN)
+			state->counted = add_rows(state->counted, counts[i]);
+		else
+			state->state_buckets[left++] = state->state_buckets[i];
+	}
+	state->nstate_buckets = left;
+}
+
 void
 FlussStateScanStart(ForeignScanState *node, FlussScanState *state)
 {
 	FlussRelation *rel = state->rel;
 	MemoryContext old;
 
+	state->counted = 0;
 	if (!FlussEvaluateRanges(node, state))
 	{
 		state->done = true;
@@ -128,6 +168,14 @@ FlussStateScanStart(ForeignScanState *node, FlussScanState *state)
 	}
 	old = MemoryContextSwitchTo(state->rescan_context);
 	state->state_buckets = FlussChooseBuckets(state, &state->nstate_buckets);
+	if (state->aggregates != NULL)
+		ask_counts(state);
+	if (state->nstate_buckets == 0)
+	{
+		state->done = true;
+		MemoryContextSwitchTo(old);
+		return;
+	}
 	state->ends = FlussPinnedEnds(rel->conn->serverid, rel->table->table_id,
 								  node->ss.ps.state->es_snapshot,
 								  node->ss.ps.state->es_query_cxt);
@@ -164,6 +212,29 @@ FlussStateScanNext(FlussScanState *state, TupleTableSlot *slot)
 		return false;
 	FlussFillRow(state, slot, bucket);
 	return true;
+}
+
+int64
+FlussStateScanCount(FlussScanState *state)
+{
+	int64		rows = state->counted;
+	bool		end = state->done;
+
+	while (!end)
+	{
+		fluss_bucket_ref bucket;
+		fluss_error err;
+
+		CHECK_FOR_INTERRUPTS();
+		fluss_error_init(&err);
+		FLUSS_CALL(fluss_kvscan_next(state->kvscan, &end, &bucket,
+									 state->values, &err),
+				   err, NULL);
+		if (!end)
+			rows = add_rows(rows, 1);
+	}
+	state->done = true;
+	return rows;
 }
 
 /* ----------------------------------------------------------------- EXPLAIN */

@@ -601,17 +601,13 @@ result_of(const Aggregate *item)
 	}
 }
 
-/* Reads all there is; the context of the caller is per tuple. */
-void
-FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
-				   TupleTableSlot *slot)
+static void
+add_batches(ForeignScanState *node, FlussScanState *state)
 {
-	FlussAggregates *aggregates = state->aggregates;
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "fluss aggregate",
 												  ALLOCSET_DEFAULT_SIZES);
 
-	begin(state);
 	while (!state->done && FlussLogNextBatch(node, state))
 	{
 		RowSet		set = {
@@ -629,10 +625,34 @@ FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
 			if (state->fill[i].metadata == FLUSS_META_NONE)
 				check_column(state, &state->fill[i], &set, scratch);
 		}
-		add_batch(aggregates, state->batch, &set);
+		add_batch(state->aggregates, state->batch, &set);
 		MemoryContextReset(scratch);
 	}
 	MemoryContextDelete(scratch);
+}
+
+/* Of a primary key table only rows are counted. */
+static void
+add_counted(FlussScanState *state)
+{
+	int64		rows = FlussStateScanCount(state);
+
+	for (int i = 0; i < state->aggregates->n; i++)
+		state->aggregates->items[i].n = rows;
+}
+
+/* Reads all there is; the context of the caller is per tuple. */
+void
+FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
+				   TupleTableSlot *slot)
+{
+	FlussAggregates *aggregates = state->aggregates;
+
+	begin(state);
+	if (FlussIsStateScan(state->kind))
+		add_counted(state);
+	else
+		add_batches(node, state);
 
 	memset(slot->tts_isnull, true,
 		   slot->tts_tupleDescriptor->natts * sizeof(bool));

@@ -246,7 +246,8 @@ typedef enum fluss_offset_kind
 {
 	FLUSS_OFFSET_EARLIEST = 0,
 	FLUSS_OFFSET_LATEST = 1,	/* the high watermark */
-	FLUSS_OFFSET_AT_TIMESTAMP = 2
+	FLUSS_OFFSET_AT_TIMESTAMP = 2,
+	FLUSS_OFFSET_LEADER_START = 3	/* the end when its leader took over */
 } fluss_offset_kind;
 
 #define FLUSS_OFFSET_UNKNOWN (-1)
@@ -305,6 +306,19 @@ FLUSS_MUST_CHECK fluss_status fluss_bucket_row_counts(fluss_client *client,
 													  const fluss_bucket_ref *buckets,
 													  int n, int64_t *counts,
 													  fluss_error *err);
+/*
+ * The same of a primary key table, where the count is known to be exact: of
+ * what lookups find.  FLUSS_OFFSET_UNKNOWN elsewhere, also where the leader has
+ * taken the bucket over with records in it.  counters as a scan has them, or
+ * NULL.
+ */
+struct fluss_counters;
+FLUSS_MUST_CHECK fluss_status fluss_exact_row_counts(fluss_client *client,
+													 fluss_table *table,
+													 const fluss_bucket_ref *buckets,
+													 int n, int64_t *counts,
+													 struct fluss_counters *counters,
+													 fluss_error *err);
 /* The first offset of each bucket, and its high watermark. */
 FLUSS_MUST_CHECK fluss_status fluss_bucket_spans(fluss_client *client,
 												 fluss_table *table,

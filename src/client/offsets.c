@@ -2,10 +2,21 @@
  * offsets.c
  *	  Questions to all leaders at once: offsets, and row counts.
  *
- * A round sends one request to each leader, about those of its buckets that
- * have no answer yet, and waits for all of them.  Rounds are repeated, by the
- * rules that all data paths share, until every bucket has its answer, or until
- * the time is up: then those that need none are unknown.
+ * A round sends the requests of a question to each leader, about those of its
+ * buckets that have no answer yet, and waits for all of them.  Rounds are
+ * repeated, by the rules that all data paths share, until every bucket has its
+ * answer, or until the time is up: then those that need none are unknown.
+ *
+ * Exact row counts take four requests.  A server counts the keys of a bucket
+ * exactly as long as it leads it from the first record on.  A leader that has
+ * recovered the bucket may count wrong: Fluss 0.9 can save a count in a
+ * snapshot with the offset of an earlier state, and then counts the changes
+ * between the two twice; and it starts from zero where a snapshot has no
+ * count.  So a leader is asked where the log ended when it took over: only
+ * zero will do.  And a server that does not lead the bucket answers both
+ * questions all the same, about its log, while lookups are refused: so a lookup
+ * of no key goes before and after.  A server works through the requests of a
+ * connection in their order.
  */
 #include "client.h"
 #include "retry.h"
@@ -15,8 +26,26 @@ typedef enum question_kind
 {
 	ASK_OFFSETS,
 	ASK_LATEST,					/* for a time past the server's clock */
-	ASK_COUNTS
+	ASK_COUNTS,
+	ASK_EXACT_COUNTS
 } question_kind;
+
+#define MAX_STEPS	4
+
+/* The requests that a question takes, in the order in which they are sent. */
+typedef struct question_steps
+{
+	int			n;
+	fluss_api	apis[MAX_STEPS];
+} question_steps;
+
+static const question_steps steps_of[] = {
+	[ASK_OFFSETS] = {1, {FLUSS_API_LIST_OFFSETS}},
+	[ASK_LATEST] = {1, {FLUSS_API_LIST_OFFSETS}},
+	[ASK_COUNTS] = {1, {FLUSS_API_GET_TABLE_STATS}},
+	[ASK_EXACT_COUNTS] = {4, {FLUSS_API_LOOKUP, FLUSS_API_LIST_OFFSETS,
+	FLUSS_API_GET_TABLE_STATS, FLUSS_API_LOOKUP}}
+};
 
 typedef struct asked_bucket
 {
@@ -27,12 +56,15 @@ typedef struct asked_bucket
 	bool		done;
 	bool		sent;			/* in this round */
 	bool		answered;		/* in this round, in whatever way */
+	int			steps;			/* that went well in this round, in a row */
+	int64_t		value;			/* that they have brought */
 	int64_t    *result;
 } asked_bucket;
 
 typedef struct asked_leader
 {
-	fluss_request *request;
+	fluss_request *requests[MAX_STEPS];
+	int			nrequests;
 	question_kind kind;
 	asked_bucket *first;		/* that it asks about, ... */
 	int			n;				/* ... of so many in a row */
@@ -50,6 +82,7 @@ typedef struct survey
 	asked_leader *leaders;		/* of this round */
 	int			nleaders;
 	int32_t    *numbers;		/* scratch: buckets of one request */
+	fluss_counters *counters;	/* of what is sent and received, or NULL */
 	fluss_retry retry;
 	bool		failed;			/* something in this round has */
 	fluss_error cause;			/* the first such failure */
@@ -111,65 +144,132 @@ find_leaders(survey *s, fluss_error *err)
 /* ---- sending */
 
 static fluss_status
-encode(const survey *s, const asked_bucket *first, int n, fluss_buf *out,
-	   fluss_error *err)
+encode_leader_check(const survey *s, const asked_bucket *first, int n,
+					fluss_buf *out, fluss_error *err)
 {
 	const fluss_host *host = &s->client->host;
+	fluss_lookup_ask *asks;
+	fluss_arena scratch;
+	fluss_status status;
 
-	if (first->kind == ASK_COUNTS)
+	fluss_arena_init(&scratch, host);
+	asks = fluss_arena_array(&scratch, n, sizeof(*asks));
+	for (int i = 0; asks != NULL && i < n; i++)
+		asks[i] = (fluss_lookup_ask) {
+			.partition_id = first->partition_id,
+			.bucket = s->numbers[i]
+		};
+	status = asks == NULL ? fluss_fail_memory(err) :
+		fluss_rpc_encode_lookup(host, s->table->table_id, asks, n, out, err);
+	fluss_arena_free(&scratch);
+	return status;
+}
+
+/* Encodes a step of the question about the buckets of s->numbers. */
+static fluss_status
+encode(const survey *s, const asked_bucket *first, fluss_api api, int n,
+	   fluss_buf *out, fluss_error *err)
+{
+	const fluss_host *host = &s->client->host;
+	fluss_offset_kind kind = s->offset_kind;
+
+	if (api == FLUSS_API_LOOKUP)
+		return encode_leader_check(s, first, n, out, err);
+	if (api == FLUSS_API_GET_TABLE_STATS)
 		return fluss_rpc_encode_stats(host, s->table->table_id,
 									  first->partition_id, s->numbers, n, out,
 									  err);
+	if (first->kind == ASK_LATEST)
+		kind = FLUSS_OFFSET_LATEST;
+	else if (first->kind == ASK_EXACT_COUNTS)
+		kind = FLUSS_OFFSET_LEADER_START;
 	return fluss_rpc_encode_list_offsets(host, s->table->table_id,
-										 first->partition_id,
-										 first->kind == ASK_LATEST ?
-										 FLUSS_OFFSET_LATEST : s->offset_kind,
+										 first->partition_id, kind,
 										 s->timestamp_ms, s->numbers, n, out,
 										 err);
 }
 
+static void
+count_request(survey *s, fluss_api api)
+{
+	if (s->counters == NULL)
+		return;
+	s->counters->requests[api == FLUSS_API_LOOKUP ? FLUSS_REQUEST_LOOKUP :
+						  api == FLUSS_API_GET_TABLE_STATS ?
+						  FLUSS_REQUEST_STATS :
+						  FLUSS_REQUEST_LIST_OFFSETS]++;
+}
+
+/* The requests of a question about the buckets of s->numbers. */
+static fluss_status
+send_steps(survey *s, const asked_bucket *first, int n, asked_leader *leader,
+		   fluss_error *err)
+{
+	const question_steps *steps = &steps_of[first->kind];
+	int64_t		deadline_ms = fluss_retry_deadline(&s->retry, s->client);
+	fluss_status status = FLUSS_OK;
+
+	for (int i = 0; status == FLUSS_OK && i < steps->n; i++)
+	{
+		fluss_buf	body;
+
+		fluss_buf_init(&body, &s->client->host);
+		status = encode(s, first, steps->apis[i], n, &body, err);
+		if (status == FLUSS_OK)
+			status = fluss_request_start(s->client, first->node,
+										 steps->apis[i], body.data, body.size,
+										 deadline_ms, &leader->requests[i],
+										 err);
+		fluss_buf_free(&body);
+		if (status != FLUSS_OK)
+			break;
+		leader->nrequests++;
+		count_request(s, steps->apis[i]);
+	}
+	return status;
+}
+
+static void
+free_requests(asked_leader *leader)
+{
+	for (int i = 0; i < leader->nrequests; i++)
+		fluss_request_free(leader->requests[i]);
+	leader->nrequests = 0;
+}
+
 /*
- * One request with everything that goes the way of the given bucket; what is
- * about one partition stands in a row.
+ * Asks about everything that goes the way of the given bucket; what is about
+ * one partition stands in a row.
  */
 static fluss_status
 send_like(survey *s, asked_bucket *first, fluss_error *err)
 {
-	int32_t		node = first->node;
-	question_kind kind = first->kind;
 	asked_leader *leader = &s->leaders[s->nleaders];
 	asked_bucket *end = s->buckets + s->nbuckets;
 	asked_bucket *bucket;
-	fluss_buf	body;
 	int			n = 0;
 	fluss_status status;
 
 	for (bucket = first; bucket < end &&
 		 bucket->partition_id == first->partition_id; bucket++)
 	{
-		if (bucket->done || bucket->node != node || bucket->kind != kind)
+		if (bucket->done || bucket->node != first->node ||
+			bucket->kind != first->kind)
 			continue;
 		s->numbers[n++] = bucket->bucket;
 		bucket->sent = true;
 		bucket->answered = false;
+		bucket->steps = 0;
 	}
-	fluss_buf_init(&body, &s->client->host);
-	status = encode(s, first, n, &body, err);
+	leader->kind = first->kind;
+	leader->first = first;
+	leader->n = (int) (bucket - first);
+	leader->nrequests = 0;
+	status = send_steps(s, first, n, leader, err);
 	if (status == FLUSS_OK)
-		status = fluss_request_start(s->client, node, kind == ASK_COUNTS ?
-									 FLUSS_API_GET_TABLE_STATS :
-									 FLUSS_API_LIST_OFFSETS,
-									 body.data, body.size,
-									 fluss_retry_deadline(&s->retry, s->client),
-									 &leader->request, err);
-	fluss_buf_free(&body);
-	if (status == FLUSS_OK)
-	{
-		leader->kind = kind;
-		leader->first = first;
-		leader->n = (int) (bucket - first);
 		s->nleaders++;
-	}
+	else
+		free_requests(leader);
 	return status;
 }
 
@@ -223,86 +323,168 @@ take_offset(survey *s, asked_bucket *bucket, const fluss_offset_result *result)
 					result->error_message);
 }
 
-/* What the server does not count for good is not known. */
+/*
+ * A step of a count: the last one brings the answer, if all were good.  What
+ * the server does not tell for good is not known.
+ */
 static void
-take_count(survey *s, asked_bucket *bucket, const fluss_stats_result *result)
+take_step(survey *s, asked_bucket *bucket, int step, int code,
+		  const char *text, bool good)
 {
-	if (result->error_code == 0 ||
-		fluss_code_to_action(result->error_code) == FLUSS_ACTION_FAIL)
-		finish_bucket(bucket, result->row_count);
+	/* an earlier one failed, and says why */
+	if (bucket->steps != step)
+		return;
+	if (code != 0 && fluss_code_to_action(code) != FLUSS_ACTION_FAIL)
+		fail_bucket(s, bucket->bucket, code, text);
+	else if (code != 0 || !good)
+		finish_bucket(bucket, FLUSS_OFFSET_UNKNOWN);
+	else if (++bucket->steps == steps_of[bucket->kind].n)
+		finish_bucket(bucket, bucket->value);
 	else
-		fail_bucket(s, bucket->bucket, result->error_code,
-					result->error_message);
+		return;
+	bucket->answered = true;
+}
+
+/* The bucket that an answer is about, if it was asked for. */
+static asked_bucket *
+find_asked(const asked_leader *leader, int32_t number)
+{
+	for (int i = 0; i < leader->n; i++)
+	{
+		asked_bucket *bucket = &leader->first[i];
+
+		if (!bucket->done && bucket->sent && bucket->kind == leader->kind &&
+			bucket->node == leader->first->node && bucket->bucket == number)
+			return bucket;
+	}
+	return NULL;
 }
 
 static fluss_status
-read_offsets(survey *s, const asked_leader *leader, fluss_arena *arena,
-			 fluss_error *err)
+read_offsets(survey *s, const asked_leader *leader, int step,
+			 fluss_arena *arena, fluss_error *err)
 {
-	asked_bucket *asked = leader->first;
 	fluss_offset_result *results;
 	int			nresults;
 	fluss_status status;
 
 	status = fluss_rpc_decode_list_offsets(arena,
-										   fluss_request_answer(leader->request),
+										   fluss_request_answer(leader->requests[step]),
 										   &results, &nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
 	{
-		for (int j = 0; j < leader->n; j++)
-		{
-			asked_bucket *bucket = &asked[j];
+		const fluss_offset_result *result = &results[i];
+		asked_bucket *bucket = find_asked(leader, result->bucket);
 
-			if (!bucket->done && bucket->kind == leader->kind &&
-				bucket->bucket == results[i].bucket)
-			{
-				bucket->answered = true;
-				take_offset(s, bucket, &results[i]);
-			}
+		if (bucket == NULL)
+			continue;
+		if (leader->kind == ASK_EXACT_COUNTS)
+		{
+			take_step(s, bucket, step, result->error_code,
+					  result->error_message, result->offset == 0);
+			continue;
 		}
+		bucket->answered = true;
+		if (result->error_code == 0 && result->offset < 0)
+			return fluss_fail(err, FLUSS_MALFORMED,
+							  "malformed LIST_OFFSETS answer from Fluss: bucket %d has a negative offset",
+							  (int) result->bucket);
+		take_offset(s, bucket, result);
 	}
 	return status;
 }
 
 static fluss_status
-read_counts(survey *s, const asked_leader *leader, fluss_arena *arena,
-			fluss_error *err)
+read_counts(survey *s, const asked_leader *leader, int step,
+			fluss_arena *arena, fluss_error *err)
 {
-	asked_bucket *asked = leader->first;
 	fluss_stats_result *results;
 	int			nresults;
 	fluss_status status;
 
 	status = fluss_rpc_decode_stats(arena,
-									fluss_request_answer(leader->request),
+									fluss_request_answer(leader->requests[step]),
 									&results, &nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
 	{
-		for (int j = 0; j < leader->n; j++)
-		{
-			asked_bucket *bucket = &asked[j];
+		const fluss_stats_result *result = &results[i];
+		asked_bucket *bucket = find_asked(leader, result->bucket);
 
-			if (!bucket->done && bucket->bucket == results[i].bucket)
-			{
-				bucket->answered = true;
-				take_count(s, bucket, &results[i]);
-			}
-		}
+		if (bucket == NULL)
+			continue;
+		bucket->value = result->row_count;
+		take_step(s, bucket, step, result->error_code, result->error_message,
+				  result->row_count >= 0);
 	}
 	return status;
 }
 
 static fluss_status
-read_answer(survey *s, const asked_leader *leader, fluss_error *err)
+read_leader_check(survey *s, const asked_leader *leader, int step,
+				  fluss_arena *arena, fluss_error *err)
+{
+	fluss_lookup_result *results;
+	int			nresults;
+	fluss_status status;
+
+	status = fluss_rpc_decode_lookup(arena,
+									 fluss_request_answer(leader->requests[step]),
+									 &results, &nresults, err);
+	for (int i = 0; status == FLUSS_OK && i < nresults; i++)
+	{
+		asked_bucket *bucket = find_asked(leader, results[i].bucket);
+
+		if (bucket != NULL)
+			take_step(s, bucket, step, results[i].error_code,
+					  results[i].error_message, true);
+	}
+	return status;
+}
+
+static fluss_status
+read_answer(survey *s, const asked_leader *leader, int step, fluss_error *err)
 {
 	fluss_arena arena;
 	fluss_status status;
 
+	if (s->counters != NULL)
+		s->counters->bytes +=
+			(int64_t) fluss_request_answer(leader->requests[step]).size;
 	fluss_arena_init(&arena, &s->client->host);
-	status = leader->kind == ASK_COUNTS ?
-		read_counts(s, leader, &arena, err) :
-		read_offsets(s, leader, &arena, err);
+	switch (steps_of[leader->kind].apis[step])
+	{
+		case FLUSS_API_LOOKUP:
+			status = read_leader_check(s, leader, step, &arena, err);
+			break;
+		case FLUSS_API_GET_TABLE_STATS:
+			status = read_counts(s, leader, step, &arena, err);
+			break;
+		default:
+			status = read_offsets(s, leader, step, &arena, err);
+			break;
+	}
 	fluss_arena_free(&arena);
+	return status;
+}
+
+static fluss_status
+receive_steps(survey *s, const asked_leader *leader, fluss_error *err)
+{
+	fluss_status status = FLUSS_OK;
+
+	for (int i = 0; status == FLUSS_OK && i < leader->nrequests; i++)
+	{
+		status = fluss_cluster_wait(s->client, leader->requests[i], err);
+		if (status == FLUSS_OK)
+			status = read_answer(s, leader, i, err);
+		else if (fluss_status_is_network(status) ||
+				 status == FLUSS_SERVER_ERROR ||
+				 (status == FLUSS_TIMED_OUT && s->need == FLUSS_NEED_ANSWERED))
+		{
+			note_failure(s, err);
+			status = FLUSS_OK;
+		}
+	}
 	return status;
 }
 
@@ -312,20 +494,9 @@ receive_all(survey *s, fluss_error *err)
 	fluss_status status = FLUSS_OK;
 
 	for (int i = 0; status == FLUSS_OK && i < s->nleaders; i++)
-	{
-		status = fluss_cluster_wait(s->client, s->leaders[i].request, err);
-		if (status == FLUSS_OK)
-			status = read_answer(s, &s->leaders[i], err);
-		else if (fluss_status_is_network(status) ||
-				 status == FLUSS_SERVER_ERROR ||
-				 (status == FLUSS_TIMED_OUT && s->need == FLUSS_NEED_ANSWERED))
-		{
-			note_failure(s, err);
-			status = FLUSS_OK;
-		}
-	}
+		status = receive_steps(s, &s->leaders[i], err);
 	for (int i = 0; i < s->nleaders; i++)
-		fluss_request_free(s->leaders[i].request);
+		free_requests(&s->leaders[i]);
 	s->nleaders = 0;
 	return status;
 }
@@ -461,7 +632,7 @@ run_survey(survey *s, fluss_arena *scratch, fluss_error *err)
 	status = run_rounds(s, err);
 	fluss_table_release(s->table);
 	for (int i = 0; i < s->nleaders; i++)
-		fluss_request_free(s->leaders[i].request);
+		free_requests(&s->leaders[i]);
 	fluss_arena_free(scratch);
 	return status;
 }
@@ -501,8 +672,8 @@ expect_partitions(fluss_table *table, const fluss_bucket_ref *buckets, int n)
 }
 
 static fluss_status
-count_rows(survey *s, const fluss_bucket_ref *buckets, int n, int64_t *counts,
-		   fluss_error *err)
+count_rows(survey *s, question_kind kind, const fluss_bucket_ref *buckets,
+		   int n, int64_t *counts, fluss_error *err)
 {
 	fluss_arena scratch;
 	fluss_status status = open_survey(s, &scratch, n, err);
@@ -511,8 +682,8 @@ count_rows(survey *s, const fluss_bucket_ref *buckets, int n, int64_t *counts,
 		return status;
 	expect_partitions(s->table, buckets, n);
 	for (int i = 0; i < n; i++)
-		add_question(s, ASK_COUNTS, buckets[i].partition_id,
-					 buckets[i].bucket, &counts[i]);
+		add_question(s, kind, buckets[i].partition_id, buckets[i].bucket,
+					 &counts[i]);
 	status = run_survey(s, &scratch, err);
 
 	/* an older server has no statistics at all */
@@ -545,7 +716,7 @@ fluss_table_row_counts(fluss_client *client, fluss_table *table,
 		refs[i].partition_id = partition_id;
 		refs[i].bucket = buckets[i];
 	}
-	status = count_rows(&s, refs, nbuckets, counts, err);
+	status = count_rows(&s, ASK_COUNTS, refs, nbuckets, counts, err);
 	fluss_arena_free(&scratch);
 	return status;
 }
@@ -557,7 +728,23 @@ fluss_bucket_row_counts(fluss_client *client, fluss_table *table,
 {
 	survey		s = {.client = client, .table = table, .need = FLUSS_NEED_LED};
 
-	return count_rows(&s, buckets, n, counts, err);
+	return count_rows(&s, ASK_COUNTS, buckets, n, counts, err);
+}
+
+fluss_status
+fluss_exact_row_counts(fluss_client *client, fluss_table *table,
+					   const fluss_bucket_ref *buckets, int n,
+					   int64_t *counts, fluss_counters *counters,
+					   fluss_error *err)
+{
+	survey		s = {
+		.client = client,
+		.table = table,
+		.need = FLUSS_NEED_LED,
+		.counters = counters
+	};
+
+	return count_rows(&s, ASK_EXACT_COUNTS, buckets, n, counts, err);
 }
 
 fluss_status

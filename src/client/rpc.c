@@ -652,7 +652,8 @@ read_offset_bucket(const Fluss__PbListOffsetsRespForBucket *entry,
 	result->bucket = entry->bucket_id;
 	result->error_code = entry->has_error_code ? entry->error_code : 0;
 	result->error_message = entry->error_message;
-	if (result->error_code == 0 && (!entry->has_offset || entry->offset < 0))
+	if (result->error_code == 0 &&
+		(!entry->has_offset || entry->offset < FLUSS_OFFSET_UNKNOWN))
 		return fluss_pb_malformed(err, list_offsets_api,
 								  "A bucket has neither an offset nor an error.");
 	result->offset = entry->has_offset ? entry->offset : FLUSS_OFFSET_UNKNOWN;

@@ -186,7 +186,7 @@ typedef struct fluss_offset_result
 	int32_t		bucket;
 	int32_t		error_code;
 	const char *error_message;
-	int64_t		offset;
+	int64_t		offset;			/* or FLUSS_OFFSET_UNKNOWN */
 } fluss_offset_result;
 
 FLUSS_MUST_CHECK fluss_status fluss_rpc_encode_list_offsets(const fluss_host *host,
