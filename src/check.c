@@ -51,15 +51,6 @@ report(Check *check, const char *kind, const char *subject, char *detail,
 
 /* ----------------------------------------------------------------- schema */
 
-static const char *
-type_text(const fluss_type *type)
-{
-	char		buffer[256];
-
-	fluss_type_print(type, buffer, sizeof(buffer));
-	return pstrdup(FlussNameFromRemote(buffer));
-}
-
 static void
 check_metadata(Check *check, const FlussAttribute *attr)
 {
@@ -91,7 +82,7 @@ check_attribute(Check *check, const FlussAttribute *attr)
 	if (!FlussTypeAccepts(type, attr->type))
 		report(check, "wrong type", attr->name,
 			   psprintf("The column has type %s, in Fluss it has type %s.",
-						format_type_be(attr->type), type_text(type)),
+						format_type_be(attr->type), FlussTypeText(type)),
 			   "Change the type of the column; IMPORT FOREIGN SCHEMA shows which one fits.");
 	else if (attr->not_null && type->nullable)
 		report(check, "NOT NULL", attr->name,
@@ -131,7 +122,7 @@ check_schema(Check *check)
 			report(check, "column not mapped",
 				   FlussNameFromRemote(schema->columns[i].name),
 				   psprintf("The foreign table has no column for it; it has type %s.",
-							type_text(&schema->columns[i].type)),
+							FlussTypeText(&schema->columns[i].type)),
 				   "fluss_sync_columns() adds it.");
 	}
 }

@@ -21,10 +21,8 @@
 void
 FlussRefuseWrite(const FlussConverter *conv, int sqlstate, const char *what)
 {
-	char		type[128];
-
-	fluss_type_print(conv->type, type, sizeof(type));
-	FlussRefuseValue(conv, sqlstate, psprintf("%s Fluss type %s", what, type));
+	FlussRefuseValue(conv, sqlstate, psprintf("%s Fluss type %s", what,
+											  FlussTypeText(conv->type)));
 }
 
 /* -------------------------------------------------------------- numerics */

@@ -343,6 +343,8 @@ typedef enum FlussConversion
 } FlussConversion;
 
 extern FlussConversion FlussConversionFor(const fluss_type *type, Oid pgtype);
+/* The type as Fluss spells it, for messages. */
+extern const char *FlussTypeText(const fluss_type *type);
 /* True when values of the Fluss type can be shown as the PostgreSQL type. */
 extern bool FlussTypeAccepts(const fluss_type *type, Oid pgtype);
 /*

@@ -89,8 +89,9 @@ compare_runs(const void *a, const void *b)
 }
 
 /*
- * True when next continues the run.  Of a primary key table only the last
- * offset is known, so all its runs of a bucket are one.
+ * True when next continues the run.  Runs of a bucket whose first offset is not
+ * known are one: those of a primary key table, and rows of a log that are known
+ * to be written, but not where.
  */
 static bool
 continues(const FlussWrittenRun *run, const FlussWrittenRun *next)
@@ -98,7 +99,7 @@ continues(const FlussWrittenRun *run, const FlussWrittenRun *next)
 	return run->table_id == next->table_id &&
 		run->run.partition_id == next->run.partition_id &&
 		run->run.bucket == next->run.bucket &&
-		(run->run.first_offset < 0 ||
+		(run->run.first_offset < 0 ? next->run.first_offset < 0 :
 		 run->run.last_offset + 1 == next->run.first_offset);
 }
 

@@ -270,7 +270,7 @@ static void
 raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
 {
 	const char *pgtype = format_type_be(attr->type);
-	char		type[128];
+	const char *type;
 
 	if (attr->metadata != FLUSS_META_NONE)
 		ereport(ERROR,
@@ -279,8 +279,7 @@ raise_wrong_type(FlussRelation *rel, const FlussAttribute *attr)
 						attr->name, rel->name, pgtype,
 						format_type_be(metadata_types[attr->metadata]))));
 
-	fluss_type_print(&rel->table->schema->columns[attr->remote].type,
-					 type, sizeof(type));
+	type = FlussTypeText(&rel->table->schema->columns[attr->remote].type);
 	/* no nested type but a map by nested keys is without one of PostgreSQL's */
 	if (rel->table->schema->columns[attr->remote].type.id >= FLUSS_ARRAY &&
 		!FlussTypeAccepts(&rel->table->schema->columns[attr->remote].type,

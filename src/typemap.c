@@ -93,6 +93,15 @@ nested_conversion(const fluss_type *type, Oid pgtype)
 	return FLUSS_CONVERT_ARRAY;
 }
 
+const char *
+FlussTypeText(const fluss_type *type)
+{
+	char		buffer[256];
+
+	fluss_type_print(type, buffer, sizeof(buffer));
+	return pstrdup(FlussNameFromRemote(buffer));
+}
+
 FlussConversion
 FlussConversionFor(const fluss_type *type, Oid pgtype)
 {

@@ -116,6 +116,24 @@ typedef struct printer
 	size_t		left;			/* room including the terminating NUL */
 } printer;
 
+/* Ends a text that was cut before a character that is not whole. */
+static void
+end_at_border(char *text, size_t size)
+{
+	size_t		start = size;
+
+	while (start > 0 && (text[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (start > 0 && (text[start - 1] & 0xc0) == 0xc0)
+	{
+		unsigned char lead = (unsigned char) text[start - 1];
+		size_t		whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+
+		if (size - (start - 1) < whole)
+			text[start - 1] = '\0';
+	}
+}
+
 static void put(printer *p, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
 
@@ -125,15 +143,22 @@ put(printer *p, const char *format,...)
 	va_list		args;
 	int			size;
 
+	if (p->left == 0)
+		return;
 	va_start(args, format);
 	size = vsnprintf(p->out, p->left, format, args);
 	va_end(args);
 	if (size < 0)
 		size = 0;
-	if ((size_t) size >= p->left)
-		size = (int) p->left - 1;
-	p->out += size;
-	p->left -= (size_t) size;
+	if ((size_t) size < p->left)
+	{
+		p->out += size;
+		p->left -= (size_t) size;
+		return;
+	}
+	end_at_border(p->out, p->left - 1);
+	/* nothing comes after a cut */
+	p->left = 0;
 }
 
 static void

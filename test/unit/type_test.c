@@ -114,6 +114,35 @@ test_print_is_cut(void **unused)
 	}
 }
 
+/* A cut text ends with a whole character, and nothing comes after it. */
+static void
+test_print_is_cut_between_characters(void **unused)
+{
+	static const char whole[] = "ROW<`\xe2\x82\xac\xc3\xa9` INT>";
+	const fluss_column field = {
+		.name = "\xe2\x82\xac\xc3\xa9",
+		.type = {.id = FLUSS_INTEGER,.nullable = true}
+	};
+	fluss_type	type = {
+		.id = FLUSS_ROW,.nullable = true,.nchildren = 1,.children = &field
+	};
+	char		out[sizeof(whole)];
+
+	for (size_t size = 1; size <= sizeof(whole); size++)
+	{
+		size_t		length = size - 1;
+
+		/* the characters begin at 5 and at 8 */
+		if (length > 5 && length < 8)
+			length = 5;
+		else if (length == 9)
+			length = 8;
+		fluss_type_print(&type, out, size);
+		assert_int_equal(strlen(out), length);
+		assert_memory_equal(out, whole, length);
+	}
+}
+
 static void
 test_same(void **unused)
 {
@@ -177,6 +206,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_depth_is_limited),
 		cmocka_unit_test(test_print_is_cut),
+		cmocka_unit_test(test_print_is_cut_between_characters),
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_no_memory),
 	};
