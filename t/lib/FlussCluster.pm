@@ -88,6 +88,15 @@ sub kill_tablet
 	return $self->_run('kill-tablet', $number // 0);
 }
 
+# Ends it in good order.
+sub stop_tablet
+{
+	my ($self, $number) = @_;
+
+	$self->{dead}{ $number // 0 } = 1;
+	return $self->_run('stop-tablet', $number // 0);
+}
+
 sub start_tablet
 {
 	my ($self, $number) = @_;
