@@ -20,7 +20,7 @@ my $rows = $ENV{FLUSS_SNAPSHOT_ROWS} // 60000;
 my ($given, $session) = begin_test('snapshot');
 
 plan skip_all => 'the extension was built without librocksdb'
-  unless glob "$ENV{FLUSS_PG_PREFIX}/usr/lib/postgresql/*/lib/fluss_fdw_rocksdb";
+  unless reads_snapshots();
 
 my $cluster =
   FlussCluster->start('snapshot', '--set', 'kv.snapshot.interval=2s');

@@ -13,7 +13,7 @@ use Time::HiRes qw(sleep time);
 my (undef, $session) = begin_test('snapshot_tables');
 
 plan skip_all => 'the extension was built without librocksdb'
-  unless glob "$ENV{FLUSS_PG_PREFIX}/usr/lib/postgresql/*/lib/fluss_fdw_rocksdb";
+  unless reads_snapshots();
 
 my @often = ('--set' => 'kv.snapshot.interval=3s');
 my $files = FlussCluster->start('snapshot-tables', @often);

@@ -15,7 +15,7 @@ use FlussSession;
 our @EXPORT = qw(
   begin_test end_test add_server add_good_server add_readings add_info
   is_error is_value rss_anon_kb sockets descriptors context_kb
-  closed_port listening_socket
+  closed_port listening_socket reads_snapshots
 );
 
 my $database;
@@ -192,6 +192,14 @@ sub context_kb
 	my ($session) = @_;
 	return $session->value(
 		'SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts');
+}
+
+# Whether the program that reads KV snapshots is installed: not without librocksdb.
+sub reads_snapshots
+{
+	my $pg_config = $ENV{FLUSS_PG_BIN} ? "$ENV{FLUSS_PG_BIN}/pg_config" : 'pg_config';
+	chomp(my $folder = `$pg_config --pkglibdir`);
+	return -x "$folder/fluss_fdw_rocksdb";
 }
 
 # ---- ports
