@@ -43,23 +43,11 @@ my %waits = (
 		result => ''
 	});
 
-# Each ends a wait and returns the SQLSTATE that it shall lead to.
-my %ways = (
-	statement_timeout => sub { return '57014' },
-	pg_cancel_backend => sub {
-		$other->value("SELECT pg_cancel_backend($_[0])");
-		return '57014';
-	},
-	pg_terminate_backend => sub {
-		$other->value("SELECT pg_terminate_backend($_[0])");
-		return '57P01';
-	});
-
 for my $wait (qw(connect metadata fetch lookup flush))
 {
 	my ($warm, $sql, $result) = @{ $waits{$wait} }{qw(warm sql result)};
 
-	for my $way (sort keys %ways)
+	for my $way (ways_to_end())
 	{
 		my $waiting = FlussSession->new;
 		$waiting->value($warm) if $warm;
@@ -68,16 +56,9 @@ for my $wait (qw(connect metadata fetch lookup flush))
 
 		$cluster->freeze;
 		$waiting->send($sql);
-		ok(!$waiting->ready(0.29), "$wait waits for the stopped server");
-		my $start = time;
-		my $sqlstate = $ways{$way}->($waiting->pid);
-		my $answer = $waiting->finish;
-		my $seconds = time - $start;
+		my $answer = wait_ends($waiting, $other, $way, $wait);
 		$cluster->thaw;
 
-		is($answer->{sqlstate}, $sqlstate, "$wait ends by $way")
-		  or diag($answer->{err});
-		cmp_ok($seconds, '<', 1, "$wait ends by $way within a second");
 		$waiting = FlussSession->new if $answer->{closed};
 		$waiting->value('RESET statement_timeout');
 		is_value($waiting, $sql, $result, "$wait: the next statement works");

@@ -86,23 +86,13 @@ my %waits = (
 		warm => "SELECT count(*) FROM fluss_tables('good', 'tap_waits')",
 		sql => 'IMPORT FOREIGN SCHEMA tap_waits FROM SERVER good INTO pg_temp',
 		next => $count });
-my %ways = (
-	statement_timeout => sub { return '57014' },
-	pg_cancel_backend => sub {
-		$other->value("SELECT pg_cancel_backend($_[0])");
-		return '57014';
-	},
-	pg_terminate_backend => sub {
-		$other->value("SELECT pg_terminate_backend($_[0])");
-		return '57P01';
-	});
 
 for my $wait (sort keys %waits)
 {
 	my ($warm, $sql, $next) = @{ $waits{$wait} }{qw(warm sql next)};
 
 	# PostgreSQL itself has stopped that clock when it commits
-	my @tried = grep { $sql ne 'COMMIT' || $_ ne 'statement_timeout' } sort keys %ways;
+	my @tried = grep { $sql ne 'COMMIT' || $_ ne 'statement_timeout' } ways_to_end();
 	my %waiting = map { $_ => FlussSession->new } @tried;
 
 	for my $way (@tried)
@@ -115,16 +105,8 @@ for my $wait (sort keys %waits)
 	$_->send($sql) for values %waiting;
 	for my $way (reverse @tried)
 	{
-		my $waiting = $waiting{$way};
+		my $answer = wait_ends($waiting{$way}, $other, $way, $wait);
 
-		ok(!$waiting->ready(0.25), "$wait waits for the stopped server");
-		my $start = time;
-		my $sqlstate = $ways{$way}->($waiting->pid);
-		my $answer = $waiting->finish;
-		cmp_ok(time - $start, '<', 1, "$wait ends by $way within a second");
-		is($answer->{sqlstate}, $sqlstate, "$wait ends by $way")
-		  or diag($answer->{err});
-		is($answer->{errors}, 1, "$wait: one error");
 		$waiting{$way} = FlussSession->new if $answer->{closed};
 	}
 	$cluster->thaw;

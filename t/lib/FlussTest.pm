@@ -8,13 +8,14 @@ use warnings;
 use Exporter 'import';
 use IO::Socket::INET;
 use Test::More;
+use Time::HiRes 'time';
 
 use FlussCluster;
 use FlussSession;
 
 our @EXPORT = qw(
   begin_test end_test add_server add_good_server add_readings add_info
-  is_error is_value rss_anon_kb sockets descriptors context_kb
+  is_error is_value wait_ends ways_to_end rss_anon_kb sockets descriptors context_kb
   closed_port listening_socket reads_snapshots
 );
 
@@ -163,6 +164,39 @@ sub is_value
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my $result = $session->run($sql);
 	return is($result->{out} . $result->{err}, $expected, $name);
+}
+
+# The ways in which a wait ends from outside, and the SQLSTATEs that they lead to.
+my %ends = (
+	statement_timeout => '57014',
+	pg_cancel_backend => '57014',
+	pg_terminate_backend => '57P01');
+
+sub ways_to_end { return sort keys %ends; }
+
+# Tests that the statement just sent waits and that this way, taken by another
+# session, ends it within a second. By statement_timeout it ends by itself, 0.3 s
+# after it was sent. Returns the answer.
+sub wait_ends
+{
+	my ($waiting, $other, $way, $name) = @_;
+	my $start = $waiting->{started} + 0.3;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	if ($way ne 'statement_timeout')
+	{
+		$waiting->ready(0.25);
+		$start = time;
+		$other->value("SELECT $way(" . $waiting->pid . ')');
+	}
+	my $answer = $waiting->finish;
+	my $seconds = time - $start;
+	cmp_ok($answer->{seconds}, '>=', 0.25, "$name waits for the stopped server");
+	cmp_ok($seconds, '<', 1, "$name ends by $way within a second");
+	is($answer->{sqlstate}, $ends{$way}, "$name ends by $way")
+	  or diag($answer->{err});
+	is($answer->{errors}, 1, "$name: one error");
+	return $answer;
 }
 
 # ---- a backend, seen from outside
