@@ -192,6 +192,25 @@ DELETE FROM parent WHERE id IN (18, 198) RETURNING tableoid::regclass, *;
 UPDATE parent SET note = 'again' WHERE id IN (27, 108) RETURNING tableoid::regclass, *;
 SELECT tableoid::regclass, count(*), sum(n), count(*) FILTER (WHERE note = 'changed') FROM parent GROUP BY 1 ORDER BY 1;
 
+-- rows that an UPDATE moves into foreign tables, which it updates as well
+CREATE TABLE moved (id integer, part text, n integer) PARTITION BY LIST (part);
+CREATE TABLE moved_a PARTITION OF moved FOR VALUES IN ('a');
+CREATE FOREIGN TABLE moved_f PARTITION OF moved FOR VALUES IN ('f') SERVER change_server;
+CREATE FOREIGN TABLE moved_g PARTITION OF moved FOR VALUES IN ('g') SERVER change_server;
+CREATE TABLE moved_z PARTITION OF moved FOR VALUES IN ('z');
+SELECT fluss_create_table('moved_f', primary_key => '{id}', bucket_count => 1), fluss_create_table('moved_g', primary_key => '{id}', bucket_count => 1);
+INSERT INTO moved SELECT g, (array['a', 'f', 'z'])[1 + g % 3], 0 FROM generate_series(1, 9) g;
+UPDATE moved SET part = 'f', n = n + 1;
+SELECT tableoid::regclass, count(*), sum(n), sum(id) FROM moved GROUP BY 1;
+SELECT sum(rows) FROM fluss_last_write();
+INSERT INTO moved VALUES (10, 'a', 0);
+UPDATE moved SET part = 'g', n = n + 1 WHERE id = 10;
+CALL try('UPDATE moved SET part = ''g''');
+CALL try('UPDATE moved SET part = ''a'' WHERE id = 1');
+CALL try('UPDATE moved_f SET part = ''a'' WHERE id = 1');
+SELECT tableoid::regclass, part, count(*), sum(n), sum(id) FROM moved GROUP BY 1, 2 ORDER BY 2;
+DROP TABLE moved;
+
 -- keys whose values PostgreSQL does not hold exactly
 CREATE FOREIGN TABLE fine (at timestamp(6) OPTIONS (fluss_type 'TIMESTAMP(9)'), n integer) SERVER change_server;
 SELECT fluss_create_table('fine', primary_key => '{at}', bucket_count => 1);

@@ -115,6 +115,7 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 
 	state->context = context;
 	state->operation = operation;
+	state->updating = rri->ri_FdwState;
 	state->planned = planned;
 	state->row_context = AllocSetContextCreate(context, "fluss modify rows",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -251,11 +252,41 @@ flussGetForeignModifyBatchSize(ResultRelInfo *rri)
 	return options->batch_size;
 }
 
+/*
+ * Rows that an UPDATE of a partitioned table moves here are inserted, and rows
+ * that are here may be updated by it.
+ */
+static FlussModifyState *
+updating_state(const ResultRelInfo *rri)
+{
+	FlussModifyState *state = rri->ri_FdwState;
+
+	return state->updating != NULL ? state->updating : state;
+}
+
+/*
+ * Core moves no row out of a foreign table: it would stay here, where a query
+ * of the partitioned table does not look for it.
+ */
+static void
+check_partition(const FlussModifyState *state, ResultRelInfo *rri,
+				TupleTableSlot *slot, EState *estate)
+{
+	if (rri->ri_RelationDesc->rd_rel->relispartition &&
+		!ExecPartitionCheck(rri, slot, estate, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move a row out of foreign table \"%s\"",
+						state->rel->name),
+				 errdetail("The new row violates its partition constraint."),
+				 errhint("Delete the row and insert another one.")));
+}
+
 TupleTableSlot *
 flussExecForeignUpdate(EState *estate, ResultRelInfo *rri,
 					   TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
-	FlussModifyState *state = rri->ri_FdwState;
+	FlussModifyState *state = updating_state(rri);
 	MemoryContext caller;
 	bool		first;
 
@@ -266,6 +297,7 @@ flussExecForeignUpdate(EState *estate, ResultRelInfo *rri,
 	{
 		if (state->check_key)
 			FlussCheckSameKey(state, slot, planSlot);
+		check_partition(state, rri, slot, estate);
 		if (state->version != NULL)
 			FlussCheckVersion(state, slot, planSlot);
 		write_row(state, slot);
@@ -278,7 +310,7 @@ TupleTableSlot *
 flussExecForeignDelete(EState *estate, ResultRelInfo *rri,
 					   TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
-	FlussModifyState *state = rri->ri_FdwState;
+	FlussModifyState *state = updating_state(rri);
 	MemoryContext caller;
 	fluss_value *key;
 	fluss_error err;
@@ -331,20 +363,28 @@ FlussFinishWriting(FlussModifyState *state)
 }
 
 static void
-end_modify(ResultRelInfo *rri)
+end_state(FlussModifyState *state)
 {
-	FlussModifyState *state = rri->ri_FdwState;
-
-	if (state == NULL)
-		return;
 	FlussFinishWriting(state);
 	if (state->statement != NULL)
 		FlussStatementLeave(state->statement, state->rel->table->table_id,
 							state->writer);
 	if (state->old_slot != NULL)
 		ExecDropSingleTupleTableSlot(state->old_slot);
-	rri->ri_FdwState = NULL;
 	MemoryContextDelete(state->context);
+}
+
+static void
+end_modify(ResultRelInfo *rri)
+{
+	FlussModifyState *state = rri->ri_FdwState;
+
+	if (state == NULL)
+		return;
+	rri->ri_FdwState = NULL;
+	if (state->updating != NULL)
+		end_state(state->updating);
+	end_state(state);
 }
 
 void
@@ -376,6 +416,7 @@ flussExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 								 options->table_name), es);
 	if (!es->analyze || state == NULL)
 		return;
+	state = updating_state(rri);
 	/* the counters are only complete once everything is acknowledged */
 	FlussFinishWriting(state);
 	FlussExplainCounters(fluss_writer_counters(state->writer), es);

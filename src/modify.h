@@ -36,6 +36,9 @@ typedef struct FlussModifyState
 	bool		held;			/* nothing is sent before the end */
 	bool		flushed;		/* nothing was written since the last flush */
 
+	/* of a routed INSERT: the UPDATE that also has this table as a target */
+	struct FlussModifyState *updating;
+
 	/* UPDATE and DELETE */
 	int			nkeys;
 	FlussRowKey *keys;			/* in the order of the primary key */
