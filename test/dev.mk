@@ -10,7 +10,10 @@
 #   make snapshot-reads    there, too: a primary key table of ROWS=2000000 rows,
 #                          read from its KV snapshots while it is written
 
-.PHONY: test demo demo-stop dev dev-stop dev-check differential snapshot-reads
+#   make full              what the tests show in small at full size, for hours;
+#                          some of it: make full PARTS="memory join"
+
+.PHONY: test demo demo-stop dev dev-stop dev-check differential snapshot-reads full
 
 test:
 	@MAKE='$(MAKE)' test/run
@@ -47,3 +50,6 @@ snapshot-reads: dev
 	$(MAKE) -s install DESTDIR=$$FLUSS_PG_PREFIX; \
 	FLUSS_CLUSTER_DIR=$(CURDIR)/build/cluster FLUSS_SNAPSHOT_ROWS=$(or $(ROWS),2000000) \
 	REPLAY_MEMORY=1g prove -v -I t t/011_snapshot.pl
+
+full:
+	@MAKE='$(MAKE)' test/full/run $(PARTS)
