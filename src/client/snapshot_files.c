@@ -18,18 +18,13 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "remote.h"
-#include "retry.h"
 #include "rpc_snapshot.h"
-#include "snapshot_files.h"
+#include "snapshot_copy.h"
 
 #define LEASE_MS		((int64_t) 10 * 60 * 1000)
 #define RENEW_MS		(LEASE_MS / 4)
-#define COPY_BYTES		((size_t) 1024 * 1024)
 #define MAX_TRIES		4
-#define LONG_WAIT_MS	60000
 #define MAX_DEPTH		3
-#define MAX_PATH		1024
 
 #define CODE_KV_SNAPSHOT_NOT_EXIST	41
 
@@ -202,6 +197,25 @@ acquire(const fluss_snapshot_source *source, lease *l, bool *available,
 	return status;
 }
 
+/* A lease that lasts as long as the copy does. */
+typedef struct kept_lease
+{
+	const fluss_snapshot_source *source;
+	lease	   *lease;
+} kept_lease;
+
+static fluss_status
+renew(void *arg, fluss_error *err)
+{
+	const kept_lease *kept = arg;
+	const fluss_host *host = kept->source->host;
+	bool		available;
+
+	if (host->now_ms(host->arg) - kept->lease->since_ms <= RENEW_MS)
+		return FLUSS_OK;
+	return acquire(kept->source, kept->lease, &available, err);
+}
+
 static void
 drop(const fluss_snapshot_source *source, lease *l)
 {
@@ -227,15 +241,6 @@ drop(const fluss_snapshot_source *source, lease *l)
 }
 
 /* ---- files */
-
-static fluss_status
-fail_file(const char *what, const char *path, int error, fluss_error *err)
-{
-	fluss_fail(err, error == ENOSPC || error == EDQUOT ? FLUSS_DISK_FULL :
-			   FLUSS_SEND_FAILED, "could not %s \"%.150s\": %s", what, path,
-			   strerror(error));
-	return err->status;
-}
 
 static void
 remove_below(int parent, const char *name, int depth)
@@ -298,180 +303,6 @@ fluss_snapshot_fail_size(const fluss_table *table, int32_t bucket,
 	return err->status;
 }
 
-/* Up to size bytes at offset; fewer only where the file ends. */
-static fluss_status
-read_part(const fluss_snapshot_source *source, const char *path,
-		  int64_t offset, uint8_t *buffer, size_t size, size_t *count,
-		  fluss_error *err)
-{
-	fluss_remote_read *read;
-	fluss_status status;
-
-	status = fluss_remote_start(source->client, path, offset, buffer, size,
-								&read, err);
-	if (status != FLUSS_OK)
-		return status;
-	while (status == FLUSS_OK &&
-		   fluss_remote_state_of(read) == FLUSS_REQUEST_PENDING)
-		status = fluss_cluster_poll(source->client,
-									source->host->now_ms(source->host->arg) +
-									LONG_WAIT_MS, err);
-	if (status == FLUSS_OK &&
-		fluss_remote_state_of(read) == FLUSS_REQUEST_FAILED)
-	{
-		*err = *fluss_remote_error(read);
-		status = err->status;
-	}
-	*count = fluss_remote_size(read);
-	fluss_remote_free(read);
-	return status;
-}
-
-/* The same, again and again while the network is to blame. */
-static fluss_status
-read_part_retried(const fluss_snapshot_source *source, const char *path,
-				  int64_t offset, uint8_t *buffer, size_t size,
-				  size_t *count, fluss_error *err)
-{
-	fluss_retry retry;
-
-	fluss_retry_clear(&retry);
-	for (;;)
-	{
-		fluss_error cause;
-		int64_t		now;
-		fluss_status status;
-
-		status = read_part(source, path, offset, buffer, size, count, &cause);
-		if (status == FLUSS_OK)
-			return status;
-		if (!fluss_status_is_network(status))
-		{
-			*err = cause;
-			return status;
-		}
-		status = fluss_retry_pause(&retry, source->client, &cause, err);
-		now = source->host->now_ms(source->host->arg);
-		if (status == FLUSS_OK)
-			status = fluss_cluster_sleep(source->client,
-										 retry.next_ms > now ?
-										 retry.next_ms - now : 0, err);
-		if (status != FLUSS_OK)
-			return status;
-	}
-}
-
-static fluss_status
-write_all(int fd, const uint8_t *data, size_t size, const char *path,
-		  fluss_error *err)
-{
-	while (size > 0)
-	{
-		ssize_t		n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail_file("write to", path, n == 0 ? ENOSPC : errno, err);
-		data += n;
-		size -= (size_t) n;
-	}
-	return FLUSS_OK;
-}
-
-static fluss_status
-check_disk(const fluss_snapshot_source *source, int64_t copied,
-		   fluss_error *err)
-{
-	if (source->max_disk_bytes < 0 || copied <= source->max_disk_bytes)
-		return FLUSS_OK;
-	return fluss_snapshot_fail_size(source->table, source->at.bucket, err);
-}
-
-typedef struct copy
-{
-	const fluss_snapshot_source *source;
-	lease	   *lease;
-	uint8_t    *buffer;
-	int64_t		copied;			/* bytes, of all files */
-} copy;
-
-static fluss_status
-copy_bytes(copy *c, const char *remote_path, int fd, const char *path,
-		   fluss_error *err)
-{
-	const fluss_snapshot_source *source = c->source;
-	int64_t		offset = 0;
-	size_t		count = COPY_BYTES;
-
-	while (count == COPY_BYTES)
-	{
-		bool		available;
-		fluss_status status;
-
-		if (source->host->now_ms(source->host->arg) - c->lease->since_ms >
-			RENEW_MS)
-		{
-			status = acquire(source, c->lease, &available, err);
-			if (status != FLUSS_OK)
-				return status;
-		}
-		status = read_part_retried(source, remote_path, offset, c->buffer,
-								   COPY_BYTES, &count, err);
-		if (status == FLUSS_OK)
-			status = write_all(fd, c->buffer, count, path, err);
-		if (status != FLUSS_OK)
-			return status;
-		offset += (int64_t) count;
-		c->copied += (int64_t) count;
-		source->counters->bytes += (int64_t) count;
-		status = check_disk(source, c->copied, err);
-		/* an interrupt counts, too, when nothing has to be waited for */
-		if (status == FLUSS_OK &&
-			source->host->wait(source->host->arg, NULL, 0, 0) ==
-			FLUSS_WAIT_INTERRUPTED)
-			status = fluss_fail(err, FLUSS_INTERRUPTED, "interrupted");
-		if (status != FLUSS_OK)
-			return status;
-	}
-	return FLUSS_OK;
-}
-
-static fluss_status
-copy_file(copy *c, const fluss_snapshot_file *file, fluss_error *err)
-{
-	char		path[MAX_PATH];
-	int			fd;
-	fluss_status status;
-
-	if (snprintf(path, sizeof(path), "%s/%s", c->source->folder, file->name) >=
-		(int) sizeof(path))
-		return fail_file("create file", file->name, ENAMETOOLONG, err);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return fail_file("create file", path, errno, err);
-	status = copy_bytes(c, file->remote_path, fd, path, err);
-	if (close(fd) != 0 && status == FLUSS_OK)
-		status = fail_file("write to", path, errno, err);
-	return status;
-}
-
-static fluss_status
-copy_files(const fluss_snapshot_source *source, lease *l,
-		   const fluss_snapshot_file *files, int nfiles, fluss_error *err)
-{
-	copy		c = {.source = source, .lease = l};
-	fluss_status status = FLUSS_OK;
-
-	c.buffer = source->host->alloc(source->host->arg, COPY_BYTES);
-	if (c.buffer == NULL)
-		return fluss_fail_memory(err);
-	for (int i = 0; i < nfiles && status == FLUSS_OK; i++)
-		status = copy_file(&c, &files[i], err);
-	source->host->free(source->host->arg, c.buffer);
-	return status;
-}
-
 /* ---- all of it */
 
 static fluss_status
@@ -479,7 +310,7 @@ make_folder(const fluss_snapshot_source *source, fluss_error *err)
 {
 	fluss_snapshot_remove(source->folder);
 	if (mkdir(source->folder, 0700) != 0)
-		return fail_file("create folder", source->folder, errno, err);
+		return fluss_snapshot_fail_file("create folder", source->folder, errno, err);
 	return FLUSS_OK;
 }
 
@@ -488,6 +319,7 @@ copy_snapshot(const fluss_snapshot_source *source, fluss_arena *arena,
 			  const fluss_snapshot_id *snapshot, bool *gone, fluss_error *err)
 {
 	lease		l = {.snapshot_id = snapshot->snapshot_id};
+	kept_lease	kept = {.source = source, .lease = &l};
 	fluss_snapshot_file *files;
 	int			nfiles;
 	bool		available;
@@ -506,7 +338,8 @@ copy_snapshot(const fluss_snapshot_source *source, fluss_arena *arena,
 	if (status == FLUSS_OK)
 		status = list_files(source, arena, snapshot, &files, &nfiles, err);
 	if (status == FLUSS_OK)
-		status = copy_files(source, &l, files, nfiles, err);
+		status = fluss_snapshot_copy_files(source, files, nfiles, renew, &kept,
+										   err);
 	drop(source, &l);
 	*gone = status == FLUSS_DATA_LOST ||
 		(status == FLUSS_SERVER_ERROR &&

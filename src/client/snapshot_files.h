@@ -15,6 +15,7 @@ typedef struct fluss_snapshot_source
 	fluss_bucket_ref at;
 	const char *partition_name; /* NULL: a table without partitions */
 	const char *folder;			/* made by the copy */
+	int64_t		max_buffered_bytes; /* of memory, for the copy */
 	int64_t		max_disk_bytes; /* that may be copied; -1: no limit */
 	fluss_counters *counters;
 } fluss_snapshot_source;

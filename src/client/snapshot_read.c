@@ -465,6 +465,7 @@ copy_bucket(fluss_snapshot_read *read, int64_t *from, fluss_error *err)
 		.table = env->table,
 		.at = read->at,
 		.folder = env->options->snapshot.folder,
+		.max_buffered_bytes = env->options->max_buffered_bytes,
 		.max_disk_bytes = room_on_disk(read),
 		.counters = env->counters
 	};

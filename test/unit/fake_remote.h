@@ -4,7 +4,9 @@
  *
  * Offsets below remote_below lie in segments of segment_batches batches each;
  * only so many of them are named by an answer as remote_named says.  A read is
- * finished by fluss_cluster_poll.  A path zeros:N is a file of N zeros.
+ * finished by fluss_cluster_poll; or by its time, all at once, where starting
+ * one takes time, too, as that may ask the cluster for a token.  A path zeros:N
+ * is a file of N zeros.
  */
 #ifndef FLUSS_FAKE_REMOTE_H
 #define FLUSS_FAKE_REMOTE_H
@@ -19,6 +21,7 @@ struct fluss_remote_read
 	int64_t		offset;
 	uint8_t    *buffer;
 	size_t		size;
+	int64_t		due_ms;
 	fluss_error error;
 };
 
@@ -33,6 +36,7 @@ static struct
 	int64_t		flip_at;		/* a byte of every file that is wrong; 0: none */
 	int64_t		wrong_end;		/* added to the end offset of segments */
 	int64_t		read_ms;		/* what a read takes */
+	int64_t		start_ms;		/* what starting one takes; 0: one by one */
 	int			nreads;
 	int64_t		bytes;
 	fluss_remote_read *pending;
@@ -126,6 +130,61 @@ fake_remote_info(int number, int64_t offset)
 	return &info;
 }
 
+/* True when there was one to finish. */
+static bool
+fake_remote_finish(void)
+{
+	fluss_remote_read **link = &fake_remote.pending;
+	fluss_remote_read *read = *link;
+	size_t		left;
+
+	if (read == NULL)
+		return false;
+	for (fluss_remote_read **l = link; *l != NULL; l = &(*l)->next)
+	{
+		if ((*l)->due_ms < (*link)->due_ms)
+			link = l;
+	}
+	read = *link;
+	*link = read->next;
+	if (read->due_ms == 0)
+		test_host_advance_ms(fake_remote.read_ms);
+	else if (read->due_ms > test_host()->now_ms(NULL))
+		test_host_advance_ms(read->due_ms - test_host()->now_ms(NULL));
+	read->state = FLUSS_REQUEST_FAILED;
+	if (fake_remote.refused != FLUSS_OK)
+		fluss_fail(&read->error, fake_remote.refused, "refused");
+	else if (fake_remote.missing > 0 && fake_remote.missing-- > 0)
+		fluss_fail(&read->error, FLUSS_DATA_LOST, "no such file");
+	else if (fake_remote.lost > 0 && fake_remote.lost-- > 0)
+		fluss_fail(&read->error, FLUSS_SEND_FAILED, "cut off");
+	else
+		read->state = FLUSS_REQUEST_DONE;
+	left = read->file.size > (size_t) read->offset ?
+		read->file.size - (size_t) read->offset : 0;
+	if (left < read->size)
+		read->size = left;
+	if (read->state == FLUSS_REQUEST_DONE)
+	{
+		memcpy(read->buffer, read->file.data + read->offset, read->size);
+		fake_remote.bytes += (int64_t) read->size;
+	}
+	return true;
+}
+
+static void
+fake_remote_finish_due(void)
+{
+	fluss_remote_read *next;
+
+	for (fluss_remote_read *read = fake_remote.pending; read != NULL; read = next)
+	{
+		next = read->next;
+		if (read->due_ms <= test_host()->now_ms(NULL))
+			(void) fake_remote_finish();
+	}
+}
+
 fluss_status
 fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 				   uint8_t *buffer, size_t size, fluss_remote_read **read,
@@ -165,6 +224,12 @@ fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 		return fluss_fail(err, FLUSS_UNSUPPORTED, "no such scheme");
 	}
 	new = calloc(1, sizeof(*new));
+	if (fake_remote.start_ms > 0)
+	{
+		test_host_advance_ms(fake_remote.start_ms);
+		fake_remote_finish_due();
+		new->due_ms = test_host()->now_ms(NULL) + fake_remote.read_ms;
+	}
 	new->file.data = bytes.data;
 	new->file.size = bytes.size - (size_t) fake_remote.short_by;
 	if (fake_remote.flip_at > 0)
@@ -178,38 +243,6 @@ fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 	fake_remote.live++;
 	*read = new;
 	return FLUSS_OK;
-}
-
-/* True when there was one to finish. */
-static bool
-fake_remote_finish(void)
-{
-	fluss_remote_read *read = fake_remote.pending;
-	size_t		left;
-
-	if (read == NULL)
-		return false;
-	fake_remote.pending = read->next;
-	test_host_advance_ms(fake_remote.read_ms);
-	read->state = FLUSS_REQUEST_FAILED;
-	if (fake_remote.refused != FLUSS_OK)
-		fluss_fail(&read->error, fake_remote.refused, "refused");
-	else if (fake_remote.missing > 0 && fake_remote.missing-- > 0)
-		fluss_fail(&read->error, FLUSS_DATA_LOST, "no such file");
-	else if (fake_remote.lost > 0 && fake_remote.lost-- > 0)
-		fluss_fail(&read->error, FLUSS_SEND_FAILED, "cut off");
-	else
-		read->state = FLUSS_REQUEST_DONE;
-	left = read->file.size > (size_t) read->offset ?
-		read->file.size - (size_t) read->offset : 0;
-	if (left < read->size)
-		read->size = left;
-	if (read->state == FLUSS_REQUEST_DONE)
-	{
-		memcpy(read->buffer, read->file.data + read->offset, read->size);
-		fake_remote.bytes += (int64_t) read->size;
-	}
-	return true;
 }
 
 fluss_request_state

@@ -11,6 +11,7 @@
 #include "fake_cluster.h"
 
 #define PAGE_ROWS	7
+#define MAX_FILES	7
 
 static const int32_t columns[] = {2, 1};
 static fluss_kvscan_options options;
@@ -32,6 +33,7 @@ static struct
 	int			acquired;
 	bool		snapshot_gone;
 	const char *file;			/* of the snapshots; NULL: they have but ... */
+	int			more_files;		/* like it */
 	bool		no_current;		/* ... this one, unless they lack it */
 }			server;
 
@@ -139,9 +141,10 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 	Fluss__AcquireKvSnapshotLeaseResponse lease = FLUSS__ACQUIRE_KV_SNAPSHOT_LEASE_RESPONSE__INIT;
 	Fluss__PbKvSnapshot snapshot = FLUSS__PB_KV_SNAPSHOT__INIT;
 	Fluss__PbKvSnapshot *snapshots[1] = {&snapshot};
-	Fluss__PbRemotePathAndLocalFile file = FLUSS__PB_REMOTE_PATH_AND_LOCAL_FILE__INIT;
+	Fluss__PbRemotePathAndLocalFile file[MAX_FILES];
 	Fluss__PbRemotePathAndLocalFile current = FLUSS__PB_REMOTE_PATH_AND_LOCAL_FILE__INIT;
-	Fluss__PbRemotePathAndLocalFile *list[2];
+	Fluss__PbRemotePathAndLocalFile *list[MAX_FILES + 1];
+	char		names[MAX_FILES][16];
 	Fluss__AcquireKvSnapshotLeaseRequest *ask;
 	fluss_error err;
 
@@ -173,12 +176,16 @@ answer_snapshot(fluss_request *request, const uint8_t *body, size_t size)
 			return true;
 		case FLUSS_API_GET_KV_SNAPSHOT_METADATA:
 			files.log_offset = server.snapshot_gone ? 41 : 40;
-			file.remote_path = (char *) server.file;
-			file.local_file_name = (char *) "000001.sst";
 			current.remote_path = (char *) "zeros:1";
 			current.local_file_name = (char *) "CURRENT";
-			if (server.file != NULL)
-				list[files.n_snapshot_files++] = &file;
+			for (int i = 0; server.file != NULL && i <= server.more_files; i++)
+			{
+				fluss__pb_remote_path_and_local_file__init(&file[i]);
+				snprintf(names[i], sizeof(names[i]), "%06d.sst", i + 1);
+				file[i].remote_path = (char *) server.file;
+				file[i].local_file_name = names[i];
+				list[files.n_snapshot_files++] = &file[i];
+			}
 			if (!server.no_current)
 				list[files.n_snapshot_files++] = &current;
 			files.snapshot_files = list;
@@ -455,11 +462,11 @@ test_lease_is_renewed(void **unused)
 	int			rows;
 
 	by_snapshot();
-	server.file = "zeros:6000000";
+	server.file = "zeros:15000000";
 	fake_remote.read_ms = 100000;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
-	assert_int_equal(fake_remote.nreads, 7);
-	assert_int_equal(server.acquired, 4);
+	assert_int_equal(fake_remote.nreads, 9);
+	assert_int_equal(server.acquired, 5);
 	assert_int_equal(server.leases, 0);
 	fake_remote.missing = 1;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_DATA_LOST);
@@ -513,6 +520,90 @@ test_rows_are_counted(void **unused)
 							 "printf '\\377\\377\\377\\377\\1\\0\\0\\0\\0\\0\\0\\0'\n",
 							 &err), FLUSS_MALFORMED);
 	assert_string_equal(err.message, "0 rows of a KV snapshot came instead of 1");
+}
+
+/* In parts that may fail and are tried again. */
+static void
+test_files_are_copied(void **unused)
+{
+	static const int sizes[] = {0, 1, 2097152, 2097153, 5000000};
+	fluss_error err;
+
+	by_snapshot();
+	server.more_files = MAX_FILES - 1;
+	for (int i = 0; i < 5; i++)
+	{
+		int			size = sizes[i];
+		char		path[32];
+		char		script[128];
+
+		snprintf(path, sizeof(path), "zeros:%d", size);
+		snprintf(script, sizeof(script),
+				 "#!/bin/sh\n[ $(cat $1/0*.sst | wc -c) = %d ] && exit 5\n",
+				 MAX_FILES * size);
+		fake_remote_reset();
+		fake_remote.lost = i;
+		server.file = path;
+		assert_int_equal(read_by(script, &err), FLUSS_SEND_FAILED);
+		assert_string_equal(err.detail, "Its exit status was 5.");
+		assert_true(fake_remote.bytes == (int64_t) MAX_FILES * size + 1);
+		assert_int_equal(fake_remote.nreads,
+						 i + 1 + MAX_FILES * (1 + size / 2097152));
+		assert_int_equal(fake_remote.live, 0);
+	}
+}
+
+/*
+ * Several files at a time; a part that came while another one was asked for is
+ * not waited for.
+ */
+static void
+test_files_are_copied_together(void **unused)
+{
+	fluss_error err;
+	int64_t		start = test_host()->now_ms(NULL);
+	int			rows;
+
+	by_snapshot();
+	server.file = "zeros:5";
+	server.more_files = MAX_FILES - 1;
+	fake_remote.start_ms = 60;
+	fake_remote.read_ms = 100;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SEND_FAILED);
+	assert_int_equal(fake_remote.nreads, MAX_FILES + 1);
+	assert_true(test_host()->now_ms(NULL) - start == (MAX_FILES + 1) * 60 + 100);
+}
+
+static void
+test_copy_unwinds(void **unused)
+{
+	fluss_error err;
+	int			rows;
+
+	by_snapshot();
+	server.file = "zeros:5000000";
+	server.more_files = MAX_FILES - 1;
+	for (int n = 1; n < 40; n++)
+	{
+		fake.interrupt_poll = n;
+		assert_int_not_equal(read_rows(1000, &rows, &err), FLUSS_OK);
+		assert_int_equal(server.leases, 0);
+		assert_int_equal(fake_remote.live, 0);
+	}
+	fake.interrupt_poll = 0;
+	for (int n = 1;; n++)
+	{
+		test_host_fail_alloc_at(n);
+		assert_int_not_equal(read_rows(1000, &rows, &err), FLUSS_OK);
+		assert_int_equal(fake_remote.live, 0);
+		if (!test_host_alloc_failed())
+			break;
+	}
+	test_host_fail_alloc_at(0);
+	fake_remote.refused = FLUSS_UNSUPPORTED;
+	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
+	assert_int_equal(fake_remote.live, 0);
+	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
 }
 
 /* The copies of all scans that share it count, and what the program writes. */
@@ -576,6 +667,9 @@ main(void)
 		cmocka_unit_test_setup(test_lease_is_renewed, set_up),
 		cmocka_unit_test_setup(test_snapshot_is_not_complete, set_up),
 		cmocka_unit_test_setup(test_rows_are_counted, set_up),
+		cmocka_unit_test_setup(test_files_are_copied, set_up),
+		cmocka_unit_test_setup(test_files_are_copied_together, set_up),
+		cmocka_unit_test_setup(test_copy_unwinds, set_up),
 		cmocka_unit_test_setup(test_disk_is_bounded, set_up),
 		cmocka_unit_test_setup(test_disk_is_full, set_up)
 	};
