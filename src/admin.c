@@ -109,6 +109,21 @@ FlussTargetOpenServer(FlussTarget *target, const char *name,
 									  target->context);
 }
 
+fluss_table *
+FlussTargetTable(FlussTarget *target)
+{
+	fluss_table **table = MemoryContextAllocZero(target->context,
+												 sizeof(*table));
+	fluss_error err;
+
+	FlussCloseOnReset(target->context, FlussReleaseTable, (void **) table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
+								target->table, true, table, &err),
+			   err, target->rel != NULL ? target->rel->name : NULL);
+	return *table;
+}
+
 void
 FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo)
 {

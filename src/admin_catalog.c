@@ -109,12 +109,6 @@ fluss_fdw_nodes(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------- table info */
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
 /* Names of some columns of a table; NULL for none. */
 static void
 column_names(const fluss_table *table, const int32_t *columns, int n,
@@ -208,15 +202,7 @@ put_table(ReturnSetInfo *rsinfo, const fluss_table *table)
 static void
 show_table(FunctionCallInfo fcinfo, FlussTarget *target)
 {
-	fluss_table **table = palloc0(sizeof(*table));
-	fluss_error err;
-
-	FlussCloseOnReset(target->context, release_table, (void **) table);
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
-								target->table, true, table, &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	put_table((ReturnSetInfo *) fcinfo->resultinfo, *table);
+	put_table((ReturnSetInfo *) fcinfo->resultinfo, FlussTargetTable(target));
 	FlussTargetClose(target);
 }
 

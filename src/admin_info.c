@@ -33,12 +33,6 @@ typedef struct BucketGroup
 	List	  **silent;			/* leaders that have not answered */
 } BucketGroup;
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
 static int
 compare_buckets(const void *a, const void *b)
 {
@@ -261,7 +255,7 @@ static void
 show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	fluss_table **table = palloc0(sizeof(*table));
+	fluss_table *table = FlussTargetTable(target);
 	const fluss_bucket_info *answer;
 	fluss_bucket_info *buckets;
 	const char *relname = target->rel != NULL ? target->rel->name : NULL;
@@ -271,16 +265,12 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 	List	   *silent = NIL;
 	BucketGroup group;
 
-	FlussCloseOnReset(target->context, release_table, (void **) table);
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
-								target->table, true, table, &err),
-			   err, relname);
-	FLUSS_CALL(fluss_table_buckets(target->conn->client, *table, &answer,
+	FLUSS_CALL(fluss_table_buckets(target->conn->client, table, &answer,
 								   &nbuckets, &err), err, relname);
 	buckets = copy_buckets(answer, nbuckets);
-	if ((*table)->npartition_key > 0)
-		partitions = FlussPinnedPartitions(target->conn, *table, relname,
+	if (table->npartition_key > 0)
+		partitions = FlussPinnedPartitions(target->conn, table, relname,
 										   GetActiveSnapshot(),
 										   rsinfo->econtext->ecxt_per_query_memory);
 
@@ -301,10 +291,10 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 		/* one that was made after this statement looked is not in it */
 		if (partitions != NULL && group.partition == NULL)
 			continue;
-		if (!ask_group(target, *table, &group))
+		if (!ask_group(target, table, &group))
 			continue;
 		for (int i = 0; i < group.n; i++)
-			put_bucket(rsinfo, *table, &group, i);
+			put_bucket(rsinfo, table, &group, i);
 	}
 	FlussTargetClose(target);
 }

@@ -27,18 +27,11 @@ typedef struct TableCall
 	const fluss_partitions *partitions; /* NULL: not partitioned */
 } TableCall;
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
 static TableCall *
 open_call(FunctionCallInfo fcinfo, bool by_name)
 {
 	FlussTarget target;
 	TableCall  *call;
-	fluss_error err;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (by_name)
@@ -49,11 +42,7 @@ open_call(FunctionCallInfo fcinfo, bool by_name)
 	call->target = target;
 	call->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	call->relname = target.rel != NULL ? target.rel->name : NULL;
-	FlussCloseOnReset(target.context, release_table, (void **) &call->table);
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(target.conn->client, target.database,
-								target.table, true, &call->table, &err),
-			   err, call->relname);
+	call->table = FlussTargetTable(&target);
 	if (call->table->npartition_key > 0)
 		call->partitions = FlussPinnedPartitions(target.conn, call->table,
 												 call->relname,

@@ -15,29 +15,17 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
 static fluss_table *
 open_table(FlussTarget *target)
 {
-	fluss_table **table = palloc0(sizeof(*table));
-	fluss_error err;
+	fluss_table *table = FlussTargetTable(target);
 
-	FlussCloseOnReset(target->context, release_table, (void **) table);
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
-								target->table, true, table, &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	if ((*table)->npartition_key == 0)
+	if (table->npartition_key == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("Fluss table \"%s.%s\" is not partitioned",
-						(*table)->database, (*table)->name)));
-	return *table;
+						table->database, table->name)));
+	return table;
 }
 
 /* ----------------------------------------------------------------- values */

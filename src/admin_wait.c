@@ -32,18 +32,6 @@ typedef struct SeenList
 	Seen	   *items;
 } SeenList;
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
-static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
 /* -------------------------------------------------------------- positions */
 
 static bool
@@ -244,8 +232,8 @@ wait_once(FlussTarget *target, Jsonb *after, int64 timeout_ms)
 	bool		ready;
 	fluss_error err;
 
-	FlussCloseOnReset(CurrentMemoryContext, release_table, (void **) table);
-	FlussCloseOnReset(CurrentMemoryContext, release_partitions,
+	FlussCloseOnReset(CurrentMemoryContext, FlussReleaseTable, (void **) table);
+	FlussCloseOnReset(CurrentMemoryContext, FlussReleasePartitions,
 					  (void **) partitions);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,

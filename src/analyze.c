@@ -191,18 +191,6 @@ sort_rows(Sample *sample)
 
 /* ------------------------------------------------------------------ the scan */
 
-static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
-static void
-close_ends(void *ends)
-{
-	fluss_ends_close(ends);
-}
-
 /* All attributes that can be read. */
 static List *
 readable_attributes(FlussRelation *rel)
@@ -247,14 +235,14 @@ open_table(Relation relation, bool columns)
 		FlussLogKind(state->rel);
 	fluss_error_init(&err);
 	partitions = palloc0(sizeof(*partitions));
-	FlussCloseOnReset(context, release_partitions, (void **) partitions);
+	FlussCloseOnReset(context, FlussReleasePartitions, (void **) partitions);
 	if (state->rel->table->npartition_key > 0)
 		FLUSS_CALL(fluss_partitions_open(state->rel->conn->client,
 										 state->rel->table, 0, partitions,
 										 &err), err, state->relname);
 	FlussPlacesInit(&state->places, state->rel, *partitions,
 					state->rel->table->nbuckets);
-	FlussCloseOnReset(context, close_ends, (void **) &state->ends);
+	FlussCloseOnReset(context, FlussCloseEnds, (void **) &state->ends);
 	FLUSS_CALL(fluss_ends_open(&host, &state->ends, &err), err,
 			   state->relname);
 	if (columns)

@@ -457,3 +457,21 @@ FlussCloseOnReset(MemoryContext context, void (*close) (void *), void **object)
 	entry->callback.arg = entry;
 	MemoryContextRegisterResetCallback(context, &entry->callback);
 }
+
+void
+FlussReleaseTable(void *table)
+{
+	fluss_table_release(table);
+}
+
+void
+FlussReleasePartitions(void *partitions)
+{
+	fluss_partitions_release(partitions);
+}
+
+void
+FlussCloseEnds(void *ends)
+{
+	fluss_ends_close(ends);
+}

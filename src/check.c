@@ -205,12 +205,6 @@ check_layout(Check *check, fluss_scan *scan, const char *place)
 }
 
 static void
-close_ends(void *ends)
-{
-	fluss_ends_close(ends);
-}
-
-static void
 check_log_bucket(Check *check, int64 partition_id, const char *partition,
 				 int32 bucket)
 {
@@ -220,7 +214,7 @@ check_log_bucket(Check *check, int64 partition_id, const char *partition,
 	int64_t		end;
 	fluss_error err;
 
-	FlussCloseOnReset(CurrentMemoryContext, close_ends, (void **) ends);
+	FlussCloseOnReset(CurrentMemoryContext, FlussCloseEnds, (void **) ends);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_list_offsets(check->client, check->table,
 								  FLUSS_OFFSET_EARLIEST, 0, partition_id,
@@ -398,18 +392,12 @@ check_partition(Check *check, int64 partition_id, const char *partition)
 }
 
 static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
-static void
 check_partitions(Check *check)
 {
 	fluss_partitions **partitions = palloc0(sizeof(*partitions));
 	fluss_error err;
 
-	FlussCloseOnReset(CurrentMemoryContext, release_partitions,
+	FlussCloseOnReset(CurrentMemoryContext, FlussReleasePartitions,
 					  (void **) partitions);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_partitions_open(check->client, check->table, 0,

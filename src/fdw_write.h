@@ -129,6 +129,8 @@ extern void FlussTargetOpenServer(FlussTarget *target, const char *server,
 								  const char *database, const char *table);
 /* The same of a function whose first arguments are server and both names. */
 extern void FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo);
+/* Its Fluss table, as it is now; goes with the target. */
+extern fluss_table *FlussTargetTable(FlussTarget *target);
 extern void FlussTargetClose(FlussTarget *target);
 /* Refuses NULL for the function's argument of that number and name. */
 extern void FlussRequireArgument(FunctionCallInfo fcinfo, int n,

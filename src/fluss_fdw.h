@@ -198,6 +198,10 @@ extern void FlussRaise(const fluss_error *err, const char *relname)
  */
 extern void FlussCloseOnReset(MemoryContext context, void (*close) (void *),
 							  void **object);
+/* Such closing, of what many hold. */
+extern void FlussReleaseTable(void *table);
+extern void FlussReleasePartitions(void *partitions);
+extern void FlussCloseEnds(void *ends);
 
 /* ----------------------------------------------------------- connection.c */
 

@@ -29,12 +29,6 @@ typedef struct ImportOptions
 /* Of a primary key table, its changelog is a table of its own. */
 #define CHANGELOG_SUFFIX "_changelog"
 
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
 /* ---------------------------------------------------------------- options */
 
 static void
@@ -309,7 +303,7 @@ describe(Import *import, const char *name)
 	fluss_error err;
 	fluss_status status;
 
-	FlussCloseOnReset(CurrentMemoryContext, release_table, (void **) table);
+	FlussCloseOnReset(CurrentMemoryContext, FlussReleaseTable, (void **) table);
 	fluss_error_init(&err);
 	status = fluss_table_open(import->conn->client,
 							  import->stmt->remote_schema, name, true, table,

@@ -426,12 +426,6 @@ flussInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	state->parallel = parallel;
 }
 
-static void
-close_ends(void *ends)
-{
-	fluss_ends_close(ends);
-}
-
 /* The partitions that the leader saw, as far as a scan has to know them. */
 static fluss_partitions *
 shared_partitions(SharedBlock *block)
@@ -462,7 +456,7 @@ adopt_places(FlussScanState *state)
 	FlussPlacesInit(&state->places, state->rel,
 					block->npartitions < 0 ? NULL : shared_partitions(block),
 					state->rel->table->nbuckets);
-	FlussCloseOnReset(state->rescan_context, close_ends,
+	FlussCloseOnReset(state->rescan_context, FlussCloseEnds,
 					  (void **) &state->ends);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_ends_open(&host, &state->ends, &err), err,

@@ -152,12 +152,6 @@ local_clauses(RelOptInfo *baserel, FlussPlanState *state, List *clauses)
 	return local;
 }
 
-static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
 /*
  * The buckets of the table.  Partitions that the cache has will do: the
  * execution asks again.
@@ -175,7 +169,7 @@ find_places(FlussPlanState *state)
 	partitions = palloc0(sizeof(*partitions));
 	if (rel->table->npartition_key > 0)
 	{
-		FlussCloseOnReset(CurrentMemoryContext, release_partitions,
+		FlussCloseOnReset(CurrentMemoryContext, FlussReleasePartitions,
 						  (void **) partitions);
 		fluss_error_init(&err);
 		status = fluss_partitions_open(rel->conn->client, rel->table,

@@ -35,12 +35,6 @@ FlussMetadataType(FlussMetadata metadata)
 }
 
 static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
-static void
 describe_attribute(Oid relid, Form_pg_attribute form, FlussAttribute *attr)
 {
 	FlussColumnOptions options;
@@ -182,7 +176,7 @@ FlussRelationOpen(Oid relid, Oid userid, MemoryContext context,
 	fluss_status status;
 
 	rel->conn = FlussGetConnection(userid, serverid, context);
-	FlussCloseOnReset(context, release_table, (void **) &rel->table);
+	FlussCloseOnReset(context, FlussReleaseTable, (void **) &rel->table);
 	fluss_error_init(&local);
 	status = find_table(rel, &local);
 	if (status == FLUSS_OK)
@@ -219,7 +213,7 @@ use_table(FlussRelation *rel, fluss_table *fresh)
 
 	/* converters point into it */
 	*old = rel->table;
-	FlussCloseOnReset(context, release_table, (void **) old);
+	FlussCloseOnReset(context, FlussReleaseTable, (void **) old);
 	rel->table = fresh;
 	bind_columns(rel);
 }

@@ -494,12 +494,6 @@ FlussRefuseNull(const FlussFill *fill)
 			 errhint("Drop NOT NULL from the column of the foreign table.")));
 }
 
-static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
 /* Partitions that a lookup met although they were made after it began. */
 static const fluss_partition *
 fresh_partition(FlussScanState *state, int64 partition_id)
@@ -520,7 +514,7 @@ fresh_partition(FlussScanState *state, int64 partition_id)
 	FLUSS_CALL(fluss_partitions_open(rel->conn->client, rel->table, 0, &fresh,
 									 &err), err, NULL);
 	if (state->fresh_partitions == NULL)
-		FlussCloseOnReset(state->context, release_partitions,
+		FlussCloseOnReset(state->context, FlussReleasePartitions,
 						  (void **) &state->fresh_partitions);
 	else
 		fluss_partitions_release(state->fresh_partitions);

@@ -64,18 +64,6 @@ static dlist_head watches = DLIST_STATIC_INIT(watches);
 static uint32 last_mark = 0;
 
 static void
-close_ends(void *ends)
-{
-	fluss_ends_close(ends);
-}
-
-static void
-release_partitions(void *partitions)
-{
-	fluss_partitions_release(partitions);
-}
-
-static void
 drop_scope(PinScope *scope)
 {
 	dlist_delete(&scope->node);
@@ -183,8 +171,8 @@ make_table(PinScope *scope, Oid serverid, int64 table_id)
 
 	table->serverid = serverid;
 	table->table_id = table_id;
-	FlussCloseOnReset(scope->context, close_ends, (void **) &table->ends);
-	FlussCloseOnReset(scope->context, release_partitions,
+	FlussCloseOnReset(scope->context, FlussCloseEnds, (void **) &table->ends);
+	FlussCloseOnReset(scope->context, FlussReleasePartitions,
 					  (void **) &table->partitions);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_ends_open(&host, &table->ends, &err), err, NULL);
