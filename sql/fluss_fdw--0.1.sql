@@ -59,7 +59,7 @@ CREATE FUNCTION fluss_drop_table(
     server name, database_name text, table_name text,
     if_exists boolean DEFAULT false) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_table_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_table';
 COMMENT ON FUNCTION fluss_drop_table(name, text, text, boolean)
     IS 'drops a Fluss table';
 REVOKE EXECUTE ON FUNCTION fluss_drop_table(name, text, text, boolean)
@@ -85,7 +85,7 @@ CREATE FUNCTION fluss_buckets(
     OUT earliest_offset bigint, OUT latest_offset bigint,
     OUT row_count bigint) RETURNS SETOF record
     LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 10
-    AS 'MODULE_PATHNAME', 'fluss_fdw_buckets_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_buckets';
 COMMENT ON FUNCTION fluss_buckets(name, text, text)
     IS 'buckets of a Fluss table, with the ends that scans of the same statement have';
 
@@ -103,7 +103,7 @@ CREATE FUNCTION fluss_partitions(
     OUT table_id bigint, OUT partition text, OUT partition_id bigint,
     OUT spec jsonb) RETURNS SETOF record
     LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 100
-    AS 'MODULE_PATHNAME', 'fluss_fdw_partitions_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_partitions';
 COMMENT ON FUNCTION fluss_partitions(name, text, text)
     IS 'partitions of a Fluss table that scans of the same statement see';
 
@@ -121,7 +121,7 @@ CREATE FUNCTION fluss_offsets_at(
     OUT table_id bigint, OUT partition text, OUT partition_id bigint,
     OUT bucket integer, OUT log_offset bigint) RETURNS SETOF record
     LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 10
-    AS 'MODULE_PATHNAME', 'fluss_fdw_offsets_at_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_offsets_at';
 COMMENT ON FUNCTION fluss_offsets_at(name, text, text, timestamptz)
     IS 'where the records that were committed at or after a time start, or a little before';
 
@@ -187,7 +187,7 @@ CREATE FUNCTION fluss_table_info(
     OUT created_at timestamptz, OUT modified_at timestamptz)
     RETURNS SETOF record
     LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 1
-    AS 'MODULE_PATHNAME', 'fluss_fdw_table_info_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_table_info';
 COMMENT ON FUNCTION fluss_table_info(name, text, text)
     IS 'a Fluss table';
 
@@ -225,7 +225,7 @@ CREATE FUNCTION fluss_create_partition(
     server name, database_name text, table_name text, spec jsonb,
     if_not_exists boolean DEFAULT false) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_create_partition';
 COMMENT ON FUNCTION fluss_create_partition(name, text, text, jsonb, boolean)
     IS 'creates a partition of a Fluss table';
 REVOKE EXECUTE ON FUNCTION
@@ -243,7 +243,7 @@ CREATE FUNCTION fluss_drop_partition(
     server name, database_name text, table_name text, spec jsonb,
     if_exists boolean DEFAULT false) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_drop_partition';
 COMMENT ON FUNCTION fluss_drop_partition(name, text, text, jsonb, boolean)
     IS 'drops a partition of a Fluss table';
 REVOKE EXECUTE ON FUNCTION
@@ -261,7 +261,7 @@ CREATE FUNCTION fluss_alter_table(
     server name, database_name text, table_name text, set jsonb,
     reset text[] DEFAULT NULL) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_alter_table_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_alter_table';
 COMMENT ON FUNCTION fluss_alter_table(name, text, text, jsonb, text[])
     IS 'changes options of a Fluss table';
 REVOKE EXECUTE ON FUNCTION fluss_alter_table(name, text, text, jsonb, text[])
@@ -279,7 +279,7 @@ CREATE FUNCTION fluss_add_column(
     server name, database_name text, table_name text, column_name text,
     fluss_type text, comment text DEFAULT NULL) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_add_column_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_add_column';
 COMMENT ON FUNCTION fluss_add_column(name, text, text, text, text, text)
     IS 'adds a column to a Fluss table';
 REVOKE EXECUTE ON FUNCTION
@@ -304,7 +304,7 @@ CREATE FUNCTION fluss_wait(
     server name, database_name text, table_name text, after jsonb,
     timeout interval) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'fluss_fdw_wait_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_wait';
 COMMENT ON FUNCTION fluss_wait(name, text, text, jsonb, interval)
     IS 'waits until there are records past the given positions; false when the time is up';
 
@@ -322,6 +322,6 @@ CREATE FUNCTION fluss_fdw_check(
     OUT problem text, OUT subject text, OUT detail text, OUT hint text)
     RETURNS SETOF record
     LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 5
-    AS 'MODULE_PATHNAME', 'fluss_fdw_check_by_name';
+    AS 'MODULE_PATHNAME', 'fluss_fdw_check';
 COMMENT ON FUNCTION fluss_fdw_check(name, text, text)
     IS 'what would surprise who queries a Fluss table, found in a sample of rows';

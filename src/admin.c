@@ -67,16 +67,16 @@ check_table_privilege(Oid relid, const char *name, AclMode mode)
 		aclcheck_error(result, OBJECT_FOREIGN_TABLE, name);
 }
 
-void
-FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode)
+static void
+open_foreign_table(FlussTarget *target, Oid relid, AclMode mode)
 {
 	Relation	relation;
 
-	enter_target(target);
 	relation = relation_open(relid, AccessShareLock);
 	check_is_ours(relation);
 	check_table_privilege(relid, RelationGetRelationName(relation), mode);
 	target->rel = FlussRelationLocal(relid, target->context);
+	target->relname = target->rel->name;
 	relation_close(relation, NoLock);
 	target->database = target->rel->options->database_name;
 	target->table = target->rel->options->table_name;
@@ -85,15 +85,12 @@ FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode)
 									  target->context);
 }
 
-void
-FlussTargetOpenServer(FlussTarget *target, const char *name,
-					  const char *database, const char *table)
+static void
+open_server(FlussTarget *target, const char *name)
 {
-	ForeignServer *server;
+	ForeignServer *server = GetForeignServerByName(name, false);
 	AclResult	result;
 
-	enter_target(target);
-	server = GetForeignServerByName(name, false);
 	result = fluss_server_aclcheck(server->serverid, GetUserId());
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_FOREIGN_SERVER, server->servername);
@@ -103,10 +100,48 @@ FlussTargetOpenServer(FlussTarget *target, const char *name,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not a server of fluss_fdw",
 						server->servername)));
-	target->database = database;
-	target->table = table;
 	target->conn = FlussGetConnection(GetUserId(), server->serverid,
 									  target->context);
+}
+
+void
+FlussTargetOpenServer(FlussTarget *target, FunctionCallInfo fcinfo,
+					  const char *database)
+{
+	FlussRequireArgument(fcinfo, 0, "server");
+	enter_target(target);
+	open_server(target, NameStr(*PG_GETARG_NAME(0)));
+	target->database = database;
+}
+
+/* Each function is declared both ways, with one implementation. */
+static bool
+is_named_by_server(FunctionCallInfo fcinfo)
+{
+	Oid		   *types;
+	int			n;
+
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+	return types[0] == NAMEOID;
+}
+
+void
+FlussTargetOpen(FlussTarget *target, FunctionCallInfo fcinfo, AclMode mode)
+{
+	if (!is_named_by_server(fcinfo))
+	{
+		FlussRequireArgument(fcinfo, 0, "foreign_table");
+		enter_target(target);
+		open_foreign_table(target, PG_GETARG_OID(0), mode);
+		target->nargs = 1;
+		return;
+	}
+	FlussRequireArgument(fcinfo, 0, "server");
+	FlussRequireArgument(fcinfo, 1, "database_name");
+	FlussRequireArgument(fcinfo, 2, "table_name");
+	FlussTargetOpenServer(target, fcinfo, FlussTextArgument(fcinfo, 1));
+	target->table = FlussTextArgument(fcinfo, 2);
+	target->nargs = 3;
 }
 
 fluss_table *
@@ -120,19 +155,8 @@ FlussTargetTable(FlussTarget *target)
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_table_open(target->conn->client, target->database,
 								target->table, true, table, &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
+			   err, target->relname);
 	return *table;
-}
-
-void
-FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo)
-{
-	FlussRequireArgument(fcinfo, 0, "server");
-	FlussRequireArgument(fcinfo, 1, "database_name");
-	FlussRequireArgument(fcinfo, 2, "table_name");
-	FlussTargetOpenServer(target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(2)));
 }
 
 void
@@ -153,8 +177,8 @@ FlussRequireArgument(FunctionCallInfo fcinfo, int n, const char *name)
 				 errmsg("argument \"%s\" must not be null", name)));
 }
 
-static char *
-text_argument(FunctionCallInfo fcinfo, int n)
+char *
+FlussTextArgument(FunctionCallInfo fcinfo, int n)
 {
 	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
@@ -162,11 +186,11 @@ text_argument(FunctionCallInfo fcinfo, int n)
 static const char *
 comment_argument(FunctionCallInfo fcinfo, int n)
 {
-	return PG_ARGISNULL(n) ? NULL : FlussNameToRemote(text_argument(fcinfo, n));
+	return PG_ARGISNULL(n) ? NULL : FlussNameToRemote(FlussTextArgument(fcinfo, n));
 }
 
-static bool
-bool_argument(FunctionCallInfo fcinfo, int n)
+bool
+FlussBoolArgument(FunctionCallInfo fcinfo, int n)
 {
 	return !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
 }
@@ -182,14 +206,12 @@ fluss_fdw_create_database(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_create_database()");
-	FlussRequireArgument(fcinfo, 0, "server");
 	FlussRequireArgument(fcinfo, 1, "name");
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_argument(fcinfo, 1), NULL);
+	FlussTargetOpenServer(&target, fcinfo, FlussTextArgument(fcinfo, 1));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_create_database(target.conn->client, target.database,
 									 comment_argument(fcinfo, 2),
-									 bool_argument(fcinfo, 3), &err),
+									 FlussBoolArgument(fcinfo, 3), &err),
 			   err, NULL);
 	FlussTargetClose(&target);
 	PG_RETURN_VOID();
@@ -204,14 +226,12 @@ fluss_fdw_drop_database(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_drop_database()");
-	FlussRequireArgument(fcinfo, 0, "server");
 	FlussRequireArgument(fcinfo, 1, "name");
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_argument(fcinfo, 1), NULL);
+	FlussTargetOpenServer(&target, fcinfo, FlussTextArgument(fcinfo, 1));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_drop_database(target.conn->client, target.database,
-								   bool_argument(fcinfo, 3),
-								   bool_argument(fcinfo, 2), &err),
+								   FlussBoolArgument(fcinfo, 3),
+								   FlussBoolArgument(fcinfo, 2), &err),
 			   err, NULL);
 	FlussTargetClose(&target);
 	PG_RETURN_VOID();
@@ -332,8 +352,8 @@ describe_columns(const FlussRelation *rel, fluss_table_spec *spec)
 	table_close(relation, NoLock);
 }
 
-static char *
-property_value(const char *key, const JsonbValue *value)
+char *
+FlussJsonText(const JsonbValue *value)
 {
 	switch (value->type)
 	{
@@ -345,11 +365,21 @@ property_value(const char *key, const JsonbValue *value)
 		case jbvBool:
 			return pstrdup(value->val.boolean ? "true" : "false");
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value of property \"%s\" must be a string, number or boolean",
-							key)));
+			return NULL;
 	}
+}
+
+static char *
+property_value(const char *key, const JsonbValue *value)
+{
+	char	   *result = FlussJsonText(value);
+
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value of property \"%s\" must be a string, number or boolean",
+						key)));
+	return result;
 }
 
 fluss_property *
@@ -436,14 +466,13 @@ fluss_fdw_create_table(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_create_table()");
-	FlussRequireArgument(fcinfo, 0, "foreign_table");
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
+	FlussTargetOpen(&target, fcinfo, 0);
 	describe_table(fcinfo, target.rel, &spec);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_create_table(target.conn->client, target.database,
 								  target.table, &spec,
-								  bool_argument(fcinfo, 7), &err),
-			   err, target.rel->name);
+								  FlussBoolArgument(fcinfo, 7), &err),
+			   err, target.relname);
 	fluss_table_forget(target.conn->client, target.database, target.table);
 	FlussTargetClose(&target);
 	PG_RETURN_VOID();
@@ -451,42 +480,22 @@ fluss_fdw_create_table(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------ drop table */
 
-static void
-drop_table(FlussTarget *target, bool if_exists)
-{
-	fluss_error err;
-
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_drop_table(target->conn->client, target->database,
-								target->table, if_exists, &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	fluss_table_forget(target->conn->client, target->database, target->table);
-	FlussTargetClose(target);
-}
-
 PG_FUNCTION_INFO_V1(fluss_fdw_drop_table);
 
 PGDLLEXPORT Datum
 fluss_fdw_drop_table(PG_FUNCTION_ARGS)
 {
 	FlussTarget target;
+	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_drop_table()");
-	FlussRequireArgument(fcinfo, 0, "foreign_table");
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
-	drop_table(&target, bool_argument(fcinfo, 1));
-	PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_drop_table_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_drop_table_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_drop_table()");
-	FlussTargetOpenNames(&target, fcinfo);
-	drop_table(&target, bool_argument(fcinfo, 3));
+	FlussTargetOpen(&target, fcinfo, 0);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_drop_table(target.conn->client, target.database,
+								target.table,
+								FlussBoolArgument(fcinfo, target.nargs),
+								&err), err, target.relname);
+	fluss_table_forget(target.conn->client, target.database, target.table);
+	FlussTargetClose(&target);
 	PG_RETURN_VOID();
 }

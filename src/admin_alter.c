@@ -18,15 +18,22 @@
 
 /* ---------------------------------------------------------------- options */
 
-static void
-alter_table(FlussTarget *target, FunctionCallInfo fcinfo, int first)
+PG_FUNCTION_INFO_V1(fluss_fdw_alter_table);
+
+PGDLLEXPORT Datum
+fluss_fdw_alter_table(PG_FUNCTION_ARGS)
 {
+	FlussTarget target;
+	int			first;
 	int			nset = 0;
 	int			nreset = 0;
 	fluss_property *set = NULL;
 	const char **reset = NULL;
 	fluss_error err;
 
+	PreventCommandIfReadOnly("fluss_alter_table()");
+	FlussTargetOpen(&target, fcinfo, 0);
+	first = target.nargs;
 	if (!PG_ARGISNULL(first))
 		set = FlussJsonProperties(PG_GETARG_JSONB_P(first), "set", &nset);
 	if (!PG_ARGISNULL(first + 1))
@@ -37,64 +44,15 @@ alter_table(FlussTarget *target, FunctionCallInfo fcinfo, int first)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("nothing to set or to reset")));
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_alter_table(target->conn->client, target->database,
-								 target->table, set, nset, reset, nreset,
+	FLUSS_CALL(fluss_alter_table(target.conn->client, target.database,
+								 target.table, set, nset, reset, nreset,
 								 &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	FlussTargetClose(target);
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_alter_table);
-
-PGDLLEXPORT Datum
-fluss_fdw_alter_table(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_alter_table()");
-	FlussRequireArgument(fcinfo, 0, "foreign_table");
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
-	alter_table(&target, fcinfo, 1);
-	PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_alter_table_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_alter_table_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_alter_table()");
-	FlussTargetOpenNames(&target, fcinfo);
-	alter_table(&target, fcinfo, 3);
+			   err, target.relname);
+	FlussTargetClose(&target);
 	PG_RETURN_VOID();
 }
 
 /* ---------------------------------------------------------------- columns */
-
-/* name, type, comment from argument first on */
-static void
-add_column(FlussTarget *target, FunctionCallInfo fcinfo, int first)
-{
-	fluss_host	host = FlussHost(target->context);
-	fluss_column column = {0};
-	fluss_error err;
-
-	FlussRequireArgument(fcinfo, first, "column_name");
-	FlussRequireArgument(fcinfo, first + 1, "fluss_type");
-	column.name = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first)));
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_type_from_text(&host,
-									FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first + 1))),
-									&column.type, &err), err, NULL);
-	if (!PG_ARGISNULL(first + 2))
-		column.comment = FlussNameToRemote(text_to_cstring(PG_GETARG_TEXT_PP(first + 2)));
-	FLUSS_CALL(fluss_add_columns(target->conn->client, target->database,
-								 target->table, &column, 1, &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	FlussTargetClose(target);
-}
 
 PG_FUNCTION_INFO_V1(fluss_fdw_add_column);
 
@@ -102,24 +60,28 @@ PGDLLEXPORT Datum
 fluss_fdw_add_column(PG_FUNCTION_ARGS)
 {
 	FlussTarget target;
+	int			first;
+	fluss_host	host;
+	fluss_column column = {0};
+	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_add_column()");
-	FlussRequireArgument(fcinfo, 0, "foreign_table");
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
-	add_column(&target, fcinfo, 1);
-	PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_add_column_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_add_column_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_add_column()");
-	FlussTargetOpenNames(&target, fcinfo);
-	add_column(&target, fcinfo, 3);
+	FlussTargetOpen(&target, fcinfo, 0);
+	first = target.nargs;
+	FlussRequireArgument(fcinfo, first, "column_name");
+	FlussRequireArgument(fcinfo, first + 1, "fluss_type");
+	host = FlussHost(target.context);
+	column.name = FlussNameToRemote(FlussTextArgument(fcinfo, first));
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_type_from_text(&host,
+									FlussNameToRemote(FlussTextArgument(fcinfo, first + 1)),
+									&column.type, &err), err, NULL);
+	if (!PG_ARGISNULL(first + 2))
+		column.comment = FlussNameToRemote(FlussTextArgument(fcinfo, first + 2));
+	FLUSS_CALL(fluss_add_columns(target.conn->client, target.database,
+								 target.table, &column, 1, &err),
+			   err, target.relname);
+	FlussTargetClose(&target);
 	PG_RETURN_VOID();
 }
 
@@ -201,7 +163,7 @@ fluss_fdw_sync_columns(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("fluss_sync_columns()");
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), 0);
+	FlussTargetOpen(&target, fcinfo, 0);
 	rel = FlussRelationOpen(PG_GETARG_OID(0), GetUserId(), target.context,
 							NULL);
 	FlussRelationRefresh(rel);

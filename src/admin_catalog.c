@@ -39,7 +39,7 @@ fluss_fdw_databases(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)), NULL, NULL);
+	FlussTargetOpenServer(&target, fcinfo, NULL);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_list_databases(target.conn->client, &names, &err),
 			   err, NULL);
@@ -59,8 +59,7 @@ fluss_fdw_tables(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)),
-						  text_to_cstring(PG_GETARG_TEXT_PP(1)), NULL);
+	FlussTargetOpenServer(&target, fcinfo, FlussTextArgument(fcinfo, 1));
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_list_tables(target.conn->client, target.database, &names,
 								 &err), err, NULL);
@@ -83,7 +82,7 @@ fluss_fdw_nodes(PG_FUNCTION_ARGS)
 	fluss_error err;
 
 	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenServer(&target, NameStr(*PG_GETARG_NAME(0)), NULL, NULL);
+	FlussTargetOpenServer(&target, fcinfo, NULL);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_client_nodes(target.conn->client, &nodes, &nnodes, &err),
 			   err, NULL);
@@ -199,13 +198,6 @@ put_table(ReturnSetInfo *rsinfo, const fluss_table *table)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-static void
-show_table(FunctionCallInfo fcinfo, FlussTarget *target)
-{
-	put_table((ReturnSetInfo *) fcinfo->resultinfo, FlussTargetTable(target));
-	FlussTargetClose(target);
-}
-
 PG_FUNCTION_INFO_V1(fluss_fdw_table_info);
 
 PGDLLEXPORT Datum
@@ -214,20 +206,8 @@ fluss_fdw_table_info(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
-	show_table(fcinfo, &target);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_table_info_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_table_info_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenNames(&target, fcinfo);
-	show_table(fcinfo, &target);
+	FlussTargetOpen(&target, fcinfo, ACL_SELECT);
+	put_table((ReturnSetInfo *) fcinfo->resultinfo, FlussTargetTable(&target));
+	FlussTargetClose(&target);
 	return (Datum) 0;
 }

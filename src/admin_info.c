@@ -114,7 +114,7 @@ ask_offsets(FlussTarget *target, fluss_table *table, BucketGroup *group,
 						   group->nasked, FLUSS_NEED_ANSWERED, group->answers,
 						   &err) == FLUSS_OK)
 		return true;
-	check_dropped(&err, target->rel != NULL ? target->rel->name : NULL);
+	check_dropped(&err, target->relname);
 	return false;
 }
 
@@ -147,7 +147,7 @@ pinned_ends(FlussTarget *target, fluss_table *table, BucketGroup *group)
 									   table->table_id, GetActiveSnapshot(),
 									   group->query);
 	int64_t		partition = group->info->partition_id;
-	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	const char *relname = target->relname;
 	fluss_error err;
 	int			known = 0;
 
@@ -185,7 +185,7 @@ count_rows(FlussTarget *target, fluss_table *table, BucketGroup *group)
 									group->nasked, group->answers, &err);
 	if (status != FLUSS_OK)
 	{
-		check_dropped(&err, target->rel != NULL ? target->rel->name : NULL);
+		check_dropped(&err, target->relname);
 		return false;
 	}
 	for (int i = 0; i < group->nasked; i++)
@@ -252,13 +252,12 @@ put_bucket(ReturnSetInfo *rsinfo, const fluss_table *table,
 
 /* One request per kind of fact and partition, whatever the buckets. */
 static void
-show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
+show_buckets(ReturnSetInfo *rsinfo, FlussTarget *target)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	fluss_table *table = FlussTargetTable(target);
 	const fluss_bucket_info *answer;
 	fluss_bucket_info *buckets;
-	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	const char *relname = target->relname;
 	fluss_error err;
 	int			nbuckets;
 	const fluss_partitions *partitions = NULL;
@@ -296,7 +295,6 @@ show_buckets(FunctionCallInfo fcinfo, FlussTarget *target)
 		for (int i = 0; i < group.n; i++)
 			put_bucket(rsinfo, table, &group, i);
 	}
-	FlussTargetClose(target);
 }
 
 PG_FUNCTION_INFO_V1(fluss_fdw_buckets);
@@ -307,21 +305,9 @@ fluss_fdw_buckets(PG_FUNCTION_ARGS)
 	FlussTarget target;
 
 	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
-	show_buckets(fcinfo, &target);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_buckets_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_buckets_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	InitMaterializedSRF(fcinfo, 0);
-	FlussTargetOpenNames(&target, fcinfo);
-	show_buckets(fcinfo, &target);
+	FlussTargetOpen(&target, fcinfo, ACL_SELECT);
+	show_buckets((ReturnSetInfo *) fcinfo->resultinfo, &target);
+	FlussTargetClose(&target);
 	return (Datum) 0;
 }
 

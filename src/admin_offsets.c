@@ -22,33 +22,24 @@ typedef struct TableCall
 {
 	FlussTarget target;
 	ReturnSetInfo *rsinfo;
-	const char *relname;		/* or NULL */
 	fluss_table *table;
 	const fluss_partitions *partitions; /* NULL: not partitioned */
 } TableCall;
 
-static TableCall *
-open_call(FunctionCallInfo fcinfo, bool by_name)
+static void
+open_call(FunctionCallInfo fcinfo, TableCall *call)
 {
-	FlussTarget target;
-	TableCall  *call;
-
 	InitMaterializedSRF(fcinfo, 0);
-	if (by_name)
-		FlussTargetOpenNames(&target, fcinfo);
-	else
-		FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
-	call = palloc0(sizeof(*call));
-	call->target = target;
+	FlussTargetOpen(&call->target, fcinfo, ACL_SELECT);
 	call->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	call->relname = target.rel != NULL ? target.rel->name : NULL;
-	call->table = FlussTargetTable(&target);
+	call->table = FlussTargetTable(&call->target);
+	call->partitions = NULL;
 	if (call->table->npartition_key > 0)
-		call->partitions = FlussPinnedPartitions(target.conn, call->table,
-												 call->relname,
+		call->partitions = FlussPinnedPartitions(call->target.conn,
+												 call->table,
+												 call->target.relname,
 												 GetActiveSnapshot(),
 												 call->rsinfo->econtext->ecxt_per_query_memory);
-	return call;
 }
 
 /* Name and id of a partition, or NULLs. */
@@ -88,42 +79,29 @@ spec_datum(const fluss_table *table, const fluss_partition *partition)
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
-static void
-show_partitions(FunctionCallInfo fcinfo, bool by_name)
-{
-	TableCall  *call = open_call(fcinfo, by_name);
-	int			n = call->partitions != NULL ? call->partitions->n : 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		const fluss_partition *partition = &call->partitions->items[i];
-		Datum		values[4];
-		bool		nulls[4] = {false};
-
-		values[0] = Int64GetDatum(call->table->table_id);
-		set_partition(partition, &values[1], &nulls[1]);
-		values[3] = spec_datum(call->table, partition);
-		tuplestore_putvalues(call->rsinfo->setResult, call->rsinfo->setDesc,
-							 values, nulls);
-	}
-	FlussTargetClose(&call->target);
-}
-
 PG_FUNCTION_INFO_V1(fluss_fdw_partitions);
 
 PGDLLEXPORT Datum
 fluss_fdw_partitions(PG_FUNCTION_ARGS)
 {
-	show_partitions(fcinfo, false);
-	return (Datum) 0;
-}
+	TableCall	call;
+	int			n;
 
-PG_FUNCTION_INFO_V1(fluss_fdw_partitions_by_name);
+	open_call(fcinfo, &call);
+	n = call.partitions != NULL ? call.partitions->n : 0;
+	for (int i = 0; i < n; i++)
+	{
+		const fluss_partition *partition = &call.partitions->items[i];
+		Datum		values[4];
+		bool		nulls[4] = {false};
 
-PGDLLEXPORT Datum
-fluss_fdw_partitions_by_name(PG_FUNCTION_ARGS)
-{
-	show_partitions(fcinfo, true);
+		values[0] = Int64GetDatum(call.table->table_id);
+		set_partition(partition, &values[1], &nulls[1]);
+		values[3] = spec_datum(call.table, partition);
+		tuplestore_putvalues(call.rsinfo->setResult, call.rsinfo->setDesc,
+							 values, nulls);
+	}
+	FlussTargetClose(&call.target);
 	return (Datum) 0;
 }
 
@@ -160,7 +138,7 @@ show_offsets_of(TableCall *call, const fluss_partition *partition,
 								  partition != NULL ? partition->partition_id :
 								  FLUSS_NO_PARTITION,
 								  buckets, n, FLUSS_NEED_ANSWERED, offsets, &err),
-			   err, call->relname);
+			   err, call->target.relname);
 	for (int i = 0; i < n; i++)
 	{
 		Datum		values[5];
@@ -176,36 +154,20 @@ show_offsets_of(TableCall *call, const fluss_partition *partition,
 	}
 }
 
-static void
-show_offsets(FunctionCallInfo fcinfo, bool by_name)
-{
-	TimestampTz time = PG_GETARG_TIMESTAMPTZ(by_name ? 3 : 1);
-	TableCall  *call = open_call(fcinfo, by_name);
-
-	if (call->table->npartition_key == 0)
-		show_offsets_of(call, NULL, time);
-	else
-	{
-		for (int i = 0; i < call->partitions->n; i++)
-			show_offsets_of(call, &call->partitions->items[i], time);
-	}
-	FlussTargetClose(&call->target);
-}
-
 PG_FUNCTION_INFO_V1(fluss_fdw_offsets_at);
 
 PGDLLEXPORT Datum
 fluss_fdw_offsets_at(PG_FUNCTION_ARGS)
 {
-	show_offsets(fcinfo, false);
-	return (Datum) 0;
-}
+	TableCall	call;
+	TimestampTz time;
 
-PG_FUNCTION_INFO_V1(fluss_fdw_offsets_at_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_offsets_at_by_name(PG_FUNCTION_ARGS)
-{
-	show_offsets(fcinfo, true);
+	open_call(fcinfo, &call);
+	time = PG_GETARG_TIMESTAMPTZ(call.target.nargs);
+	if (call.partitions == NULL)
+		show_offsets_of(&call, NULL, time);
+	for (int i = 0; call.partitions != NULL && i < call.partitions->n; i++)
+		show_offsets_of(&call, &call.partitions->items[i], time);
+	FlussTargetClose(&call.target);
 	return (Datum) 0;
 }

@@ -45,26 +45,6 @@ local_column(const FlussRelation *rel, const char *remote)
 	return NULL;
 }
 
-static char *
-scalar_text(const char *key, const JsonbValue *value)
-{
-	switch (value->type)
-	{
-		case jbvString:
-			return pnstrdup(value->val.string.val, value->val.string.len);
-		case jbvNumeric:
-			return DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
-		case jbvBool:
-			return pstrdup(value->val.boolean ? "true" : "false");
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value of partition column \"%s\" must be a string, number or boolean",
-							key)));
-	}
-}
-
 /* A PostgreSQL value's text, as it stands in a partition's name. */
 static char *
 partition_text(FlussTarget *target, const FlussAttribute *attr,
@@ -96,6 +76,7 @@ static char *
 take_value(Jsonb *spec, const char *name, int *taken)
 {
 	JsonbValue	value;
+	char	   *result;
 
 	if (getKeyJsonValueFromContainer(&spec->root, name, strlen(name),
 									 &value) == NULL)
@@ -104,7 +85,13 @@ take_value(Jsonb *spec, const char *name, int *taken)
 				 errmsg("partition column \"%s\" has no value", name),
 				 errhint("The argument \"spec\" is an object with a value for each partition column.")));
 	(*taken)++;
-	return scalar_text(name, &value);
+	result = FlussJsonText(&value);
+	if (result == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value of partition column \"%s\" must be a string, number or boolean",
+						name)));
+	return result;
 }
 
 /* The values of a partition, in partition key order. */
@@ -141,56 +128,18 @@ partition_values(FlussTarget *target, const fluss_table *table, Jsonb *spec)
 
 /* -------------------------------------------------------------- functions */
 
-static bool
-is_true(FunctionCallInfo fcinfo, int n)
+/* Opens the target with its remote side, and takes what the spec says. */
+static const char **
+open_partition(FlussTarget *target, FunctionCallInfo fcinfo,
+			   fluss_table **table)
 {
-	return !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
-}
-
-/* spec and if_not_exists from argument first on */
-static void
-create_partition(FlussTarget *target, FunctionCallInfo fcinfo, int first)
-{
-	fluss_table *table;
-	const char **values;
-	fluss_error err;
-
-	FlussRequireArgument(fcinfo, first, "spec");
-	table = open_table(target);
-	values = partition_values(target, table, PG_GETARG_JSONB_P(first));
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_create_partition(target->conn->client, table, values,
-									  is_true(fcinfo, first + 1), &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	FlussTargetClose(target);
-}
-
-/* spec and if_exists from argument first on */
-static void
-drop_partition(FlussTarget *target, FunctionCallInfo fcinfo, int first)
-{
-	fluss_table *table;
-	const char **values;
-	fluss_error err;
-
-	FlussRequireArgument(fcinfo, first, "spec");
-	table = open_table(target);
-	values = partition_values(target, table, PG_GETARG_JSONB_P(first));
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_drop_partition(target->conn->client, table, values,
-									is_true(fcinfo, first + 1), &err),
-			   err, target->rel != NULL ? target->rel->name : NULL);
-	FlussTargetClose(target);
-}
-
-/* A foreign table, with its remote side. */
-static void
-open_by_relid(FlussTarget *target, FunctionCallInfo fcinfo)
-{
-	FlussRequireArgument(fcinfo, 0, "foreign_table");
-	FlussTargetOpenTable(target, PG_GETARG_OID(0), 0);
-	target->rel = FlussRelationOpen(PG_GETARG_OID(0), GetUserId(),
-									target->context, NULL);
+	FlussTargetOpen(target, fcinfo, 0);
+	FlussRequireArgument(fcinfo, target->nargs, "spec");
+	if (target->rel != NULL)
+		target->rel = FlussRelationOpen(target->rel->relid, GetUserId(),
+										target->context, NULL);
+	*table = open_table(target);
+	return partition_values(target, *table, PG_GETARG_JSONB_P(target->nargs));
 }
 
 PG_FUNCTION_INFO_V1(fluss_fdw_create_partition);
@@ -199,23 +148,17 @@ PGDLLEXPORT Datum
 fluss_fdw_create_partition(PG_FUNCTION_ARGS)
 {
 	FlussTarget target;
+	fluss_table *table;
+	const char **values;
+	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_create_partition()");
-	open_by_relid(&target, fcinfo);
-	create_partition(&target, fcinfo, 1);
-	PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_create_partition_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_create_partition_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_create_partition()");
-	FlussTargetOpenNames(&target, fcinfo);
-	create_partition(&target, fcinfo, 3);
+	values = open_partition(&target, fcinfo, &table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_create_partition(target.conn->client, table, values,
+									  FlussBoolArgument(fcinfo, target.nargs + 1),
+									  &err), err, target.relname);
+	FlussTargetClose(&target);
 	PG_RETURN_VOID();
 }
 
@@ -225,22 +168,16 @@ PGDLLEXPORT Datum
 fluss_fdw_drop_partition(PG_FUNCTION_ARGS)
 {
 	FlussTarget target;
+	fluss_table *table;
+	const char **values;
+	fluss_error err;
 
 	PreventCommandIfReadOnly("fluss_drop_partition()");
-	open_by_relid(&target, fcinfo);
-	drop_partition(&target, fcinfo, 1);
-	PG_RETURN_VOID();
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_drop_partition_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_drop_partition_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	PreventCommandIfReadOnly("fluss_drop_partition()");
-	FlussTargetOpenNames(&target, fcinfo);
-	drop_partition(&target, fcinfo, 3);
+	values = open_partition(&target, fcinfo, &table);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_drop_partition(target.conn->client, table, values,
+									FlussBoolArgument(fcinfo, target.nargs + 1),
+									&err), err, target.relname);
+	FlussTargetClose(&target);
 	PG_RETURN_VOID();
 }

@@ -225,7 +225,7 @@ wait_once(FlussTarget *target, Jsonb *after, int64 timeout_ms)
 {
 	fluss_table **table = palloc0(sizeof(*table));
 	fluss_partitions **partitions = palloc0(sizeof(*partitions));
-	const char *relname = target->rel != NULL ? target->rel->name : NULL;
+	const char *relname = target->relname;
 	fluss_position *positions;
 	int			npositions;
 	SeenList	seen = {0};
@@ -284,24 +284,7 @@ wait_for_records(FlussTarget *target, Jsonb *after, Interval *timeout)
 		ready = wait_once(target, after, left);
 		MemoryContextSwitchTo(caller);
 	} while (!ready && GetCurrentTimestamp() < end);
-	FlussTargetClose(target);
 	return ready;
-}
-
-static Jsonb *
-after_argument(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
-}
-
-static Interval *
-timeout_argument(FunctionCallInfo fcinfo, int n)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"timeout\" must not be null")));
-	return PG_GETARG_INTERVAL_P(n);
 }
 
 PG_FUNCTION_INFO_V1(fluss_fdw_wait);
@@ -310,24 +293,21 @@ PGDLLEXPORT Datum
 fluss_fdw_wait(PG_FUNCTION_ARGS)
 {
 	FlussTarget target;
+	int			first;
+	bool		ready;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	FlussTargetOpenTable(&target, PG_GETARG_OID(0), ACL_SELECT);
-	PG_RETURN_BOOL(wait_for_records(&target, after_argument(fcinfo, 1),
-									timeout_argument(fcinfo, 2)));
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_wait_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_wait_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	FlussTargetOpenNames(&target, fcinfo);
-	PG_RETURN_BOOL(wait_for_records(&target, after_argument(fcinfo, 3),
-									timeout_argument(fcinfo, 4)));
+	/* as if it were strict: only the positions may be null */
+	for (int i = 0; i < PG_NARGS() - 2; i++)
+	{
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
+	}
+	FlussTargetOpen(&target, fcinfo, ACL_SELECT);
+	first = target.nargs;
+	FlussRequireArgument(fcinfo, first + 1, "timeout");
+	ready = wait_for_records(&target, PG_ARGISNULL(first) ? NULL :
+							 PG_GETARG_JSONB_P(first),
+							 PG_GETARG_INTERVAL_P(first + 1));
+	FlussTargetClose(&target);
+	PG_RETURN_BOOL(ready);
 }

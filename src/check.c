@@ -422,52 +422,28 @@ PG_FUNCTION_INFO_V1(fluss_fdw_check);
 PGDLLEXPORT Datum
 fluss_fdw_check(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
 	FlussTarget target;
 	Check		check = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	check.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	FlussTargetOpenTable(&target, relid, ACL_SELECT);
-	check.rel = FlussRelationOpen(relid, GetUserId(), target.context, NULL);
-	FlussRelationRefresh(check.rel);
-	check.relname = check.rel->name;
-	check.client = check.rel->conn->client;
-	check.table = check.rel->table;
-	check.options = check.rel->options;
-	check_schema(&check);
-	check_rows(&check);
-	FlussTargetClose(&target);
-	return (Datum) 0;
-}
-
-static void
-release_table(void *table)
-{
-	fluss_table_release(table);
-}
-
-PG_FUNCTION_INFO_V1(fluss_fdw_check_by_name);
-
-PGDLLEXPORT Datum
-fluss_fdw_check_by_name(PG_FUNCTION_ARGS)
-{
-	FlussTarget target;
-	fluss_table **table;
-	Check		check = {0};
-	fluss_error err;
-
-	InitMaterializedSRF(fcinfo, 0);
-	check.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	FlussTargetOpenNames(&target, fcinfo);
-	table = palloc0(sizeof(*table));
-	FlussCloseOnReset(target.context, release_table, (void **) table);
-	fluss_error_init(&err);
-	FLUSS_CALL(fluss_table_open(target.conn->client, target.database,
-								target.table, true, table, &err), err, NULL);
+	FlussTargetOpen(&target, fcinfo, ACL_SELECT);
 	check.client = target.conn->client;
-	check.table = *table;
-	check.options = FlussGetServerOptions(GetForeignServer(target.conn->serverid));
+	check.relname = target.relname;
+	if (target.rel != NULL)
+	{
+		check.rel = FlussRelationOpen(target.rel->relid, GetUserId(),
+									  target.context, NULL);
+		FlussRelationRefresh(check.rel);
+		check.table = check.rel->table;
+		check.options = check.rel->options;
+		check_schema(&check);
+	}
+	else
+	{
+		check.table = FlussTargetTable(&target);
+		check.options = FlussGetServerOptions(GetForeignServer(target.conn->serverid));
+	}
 	check_rows(&check);
 	FlussTargetClose(&target);
 	return (Datum) 0;

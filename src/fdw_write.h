@@ -115,26 +115,34 @@ typedef struct FlussTarget
 	MemoryContext caller;
 	FlussConnection *conn;
 	FlussRelation *rel;			/* or NULL: named by server and names */
+	const char *relname;		/* of the foreign table, or NULL */
 	const char *database;
 	const char *table;
+	int			nargs;			/* arguments that name it: the others follow */
 } FlussTarget;
 
 /*
- * The target of a foreign table or of names.  Checks that the first argument
- * may be used so: mode is ACL_SELECT, or 0 for its owner only; servers are
- * always checked for USAGE.  Leaves the target's context current.
+ * The table that a call's first arguments name: a foreign table, or server,
+ * database and table, as the function is declared.  Checks that the caller may
+ * use it so: mode is ACL_SELECT, or 0 for the foreign table's owner only;
+ * servers are always checked for USAGE.  Leaves the target's context current.
  */
-extern void FlussTargetOpenTable(FlussTarget *target, Oid relid, AclMode mode);
-extern void FlussTargetOpenServer(FlussTarget *target, const char *server,
-								  const char *database, const char *table);
-/* The same of a function whose first arguments are server and both names. */
-extern void FlussTargetOpenNames(FlussTarget *target, FunctionCallInfo fcinfo);
+extern void FlussTargetOpen(FlussTarget *target, FunctionCallInfo fcinfo,
+							AclMode mode);
+/* The same of the server that the first argument names, and a database. */
+extern void FlussTargetOpenServer(FlussTarget *target, FunctionCallInfo fcinfo,
+								  const char *database);
 /* Its Fluss table, as it is now; goes with the target. */
 extern fluss_table *FlussTargetTable(FlussTarget *target);
 extern void FlussTargetClose(FlussTarget *target);
 /* Refuses NULL for the function's argument of that number and name. */
 extern void FlussRequireArgument(FunctionCallInfo fcinfo, int n,
 								 const char *name);
+/* Arguments of functions that are not strict: NULL and false for a null. */
+extern char *FlussTextArgument(FunctionCallInfo fcinfo, int n);
+extern bool FlussBoolArgument(FunctionCallInfo fcinfo, int n);
+/* The text of a JSON scalar; NULL for what is none. */
+extern char *FlussJsonText(const JsonbValue *value);
 /* Members of a JSON object of scalars; argument is its name, for errors. */
 extern fluss_property *FlussJsonProperties(Jsonb *jsonb, const char *argument,
 										   int *n);
