@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 #include "optimizer/pathnode.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
@@ -227,6 +228,28 @@ fluss_decode_datetime(char **field, int *ftype, int nf, int *dtype,
 #define fluss_create_wait_event_set(n) CreateWaitEventSet(NULL, (n))
 #else
 #define fluss_create_wait_event_set(n) CreateWaitEventSet(TopMemoryContext, (n))
+#endif
+
+/* 16 lets a custom scan choose its scan tuple's slot: virtual, as before */
+static inline void
+fluss_use_virtual_slot(CustomScanState *css)
+{
+#if PG_VERSION_NUM >= 160000
+	css->slotOps = &TTSOpsVirtual;
+#endif
+}
+
+/*
+ * 17 lets a custom path that replaces a join have core's gate for conditions
+ * without variables; before, such a join cannot be replaced.
+ */
+#if PG_VERSION_NUM >= 170000
+#define FLUSS_JOINS_HAVE_GATES true
+#define fluss_set_join_conditions(path, conditions) \
+	((path)->custom_restrictinfo = (conditions))
+#else
+#define FLUSS_JOINS_HAVE_GATES false
+#define fluss_set_join_conditions(path, conditions) ((void) 0)
 #endif
 
 /* Actions of core's JSON parser: 16 made them return something */

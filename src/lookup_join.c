@@ -271,10 +271,7 @@ make_path(const LookupJoin *join, Path *outer, ForeignPath *inner)
 									  join->keys);
 	path->custom_private = lappend(path->custom_private,
 								   join->extra->restrictlist);
-#if PG_VERSION_NUM >= 170000
-	/* core's gate for conditions without variables */
-	path->custom_restrictinfo = join->extra->restrictlist;
-#endif
+	fluss_set_join_conditions(path, join->extra->restrictlist);
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &path_methods;
 	cost_path(join, path, outer);
@@ -378,8 +375,7 @@ can_be_lookups(LookupJoin *join)
 		!bms_is_empty(join->joinrel->lateral_relids) ||
 		has_row_identity(join->joinrel))
 		return false;
-	/* older planners have no gate above a join that is replaced */
-	if (PG_VERSION_NUM < 170000 && has_gate(join->extra->restrictlist))
+	if (!FLUSS_JOINS_HAVE_GATES && has_gate(join->extra->restrictlist))
 		return false;
 	return find_key(join);
 }

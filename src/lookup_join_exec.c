@@ -119,9 +119,7 @@ FlussCreateLookupJoinState(CustomScan *plan)
 
 	NodeSetTag(state, T_CustomScanState);
 	state->css.methods = &exec_methods;
-#if PG_VERSION_NUM >= 160000
-	state->css.slotOps = &TTSOpsVirtual;
-#endif
+	fluss_use_virtual_slot(&state->css);
 	return (Node *) state;
 }
 
