@@ -341,11 +341,6 @@ typedef struct FlussPlanPrivate
 	bool		prefix;			/* lookups: by the prefix of the key */
 } FlussPlanPrivate;
 
-/* Narrowest fixed-width column: what is fetched when no column is wanted. */
-extern int32 FlussNarrowestColumn(const fluss_schema *schema);
-extern List *FlussPlanPrivatePack(const FlussPlanPrivate *priv);
-extern void FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv);
-
 /* What the planner callbacks share about a relation: baserel->fdw_private. */
 typedef struct FlussPlanState
 {
@@ -366,6 +361,29 @@ extern FlussPlanState *FlussPlanStateOpen(RelOptInfo *baserel, Oid relid);
 extern void FlussUniqueInit(void);
 /* How the records of a table that is read by offsets are called. */
 extern FlussScanKind FlussLogKind(const FlussRelation *rel);
+/* Costs of the clauses that each row which a scan gets has to pass. */
+extern QualCost FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel,
+								FlussScanKind kind, List *clauses);
+/*
+ * The table of a base relation whose rows a lookup can give: ours, keyed, read
+ * as current state, and with metadata at hand.  Else NULL.
+ */
+extern FlussRelation *FlussLookupRelation(const RelOptInfo *baserel);
+/* A scan of the relation that gives what a lookup join hands it. */
+extern ForeignPath *FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel,
+									bool prefix);
+extern void flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
+								   Oid relid);
+extern void flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
+								 Oid relid);
+
+/* ------------------------------------------------------------ plan_scan.c */
+
+/* Narrowest fixed-width column: what is fetched when no column is wanted. */
+extern int32 FlussNarrowestColumn(const fluss_schema *schema);
+extern List *FlussPlanPrivatePack(const FlussPlanPrivate *priv);
+extern void FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv);
+
 /* What becomes of the clauses of a plan. */
 typedef struct FlussSplit
 {
@@ -379,9 +397,6 @@ typedef struct FlussSplit
 extern void FlussSplitClauses(PlannerInfo *root, FlussPlanState *state,
 							  FlussScanKind kind, Index varno, List *clauses,
 							  FlussSplit *out);
-/* Costs of the clauses that each row which a scan gets has to pass. */
-extern QualCost FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel,
-								FlussScanKind kind, List *clauses);
 /*
  * Tells in priv what the plan knows of partitions, so that EXPLAIN need not
  * ask; clauses are the exact ones and the hints.
@@ -395,21 +410,9 @@ extern List *FlussNeededAttributes(FlussRelation *rel, Index varno,
 /* A log fetch asks for at least one column: the one that costs least. */
 extern char *FlussNarrowestIfNone(FlussRelation *rel, FlussScanKind kind,
 								  List *attnums);
-/*
- * The table of a base relation whose rows a lookup can give: ours, keyed, read
- * as current state, and with metadata at hand.  Else NULL.
- */
-extern FlussRelation *FlussLookupRelation(const RelOptInfo *baserel);
-/* A scan of the relation that gives what a lookup join hands it. */
-extern ForeignPath *FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel,
-									bool prefix);
 /* Equalities with the column of varno on the left, as EXPLAIN shows them. */
 extern List *FlussColumnsFirst(PlannerInfo *root, List *clauses, Index varno);
 
-extern void flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
-								   Oid relid);
-extern void flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
-								 Oid relid);
 extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
 										Oid relid, ForeignPath *best_path,
 										List *tlist, List *scan_clauses,
