@@ -25,8 +25,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /* A join that may become lookups: what its paths have in common. */
