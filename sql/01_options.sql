@@ -37,15 +37,7 @@ ALTER SERVER options_server OPTIONS (
   ADD create_partitions 'no', ADD check_crc '0', ADD updatable '1', ADD on_data_loss 'ignore', ADD timestamp_skew '0', ADD invalid_text 'strip', ADD bucket_hash 'fluss_rs');
 SELECT count(*) FROM pg_options_to_table((SELECT srvoptions FROM pg_foreign_server WHERE srvname = 'options_server'));
 -- and at values that it does not take
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\i sql/lib/try.sql
 \set VERBOSITY terse
 CALL try('ALTER SERVER options_server OPTIONS (SET address_map ''a:1'')');
 CALL try('ALTER SERVER options_server OPTIONS (SET client_id '''')');

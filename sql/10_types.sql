@@ -1,29 +1,12 @@
 --
 -- Types: every value comes back as it went, or is refused by name
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test types
+\i sql/lib/server.sql
 SET timezone = 'Asia/Kolkata';
 SET datestyle = 'ISO, MDY';
-CREATE SERVER types_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_types');
-CREATE USER MAPPING FOR PUBLIC SERVER types_server;
-SELECT fluss_drop_database('types_server', 'regress_types', if_exists => true, cascade => true);
-SELECT fluss_create_database('types_server', 'regress_types');
 
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text; context text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''));
-END $$;
+\i sql/lib/try.sql
 
 --
 -- every type, in a log table and in a primary key table, beside a local table

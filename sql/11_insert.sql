@@ -1,27 +1,10 @@
 --
 -- INSERT and COPY: both kinds of table, the columns that are written, and fluss_last_write()
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER insert_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_insert');
-CREATE USER MAPPING FOR PUBLIC SERVER insert_server;
-SELECT fluss_drop_database('insert_server', 'regress_insert', if_exists => true, cascade => true);
-SELECT fluss_create_database('insert_server', 'regress_insert');
+\set test insert
+\i sql/lib/server.sql
 
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\i sql/lib/try.sql
 
 CREATE FOREIGN TABLE events (id integer NOT NULL, name text, n integer DEFAULT 7, twice integer GENERATED ALWAYS AS (n * 2) STORED,
   _bucket integer OPTIONS (metadata 'bucket'), _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER insert_server;

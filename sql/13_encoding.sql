@@ -1,22 +1,13 @@
 --
 -- Text in databases of other encodings: Fluss keeps UTF-8
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test encoding
+\i sql/lib/server.sql
 SELECT current_database() AS utf8_database \gset
 DROP DATABASE IF EXISTS regress_fluss_latin1;
 DROP DATABASE IF EXISTS regress_fluss_ascii;
 CREATE DATABASE regress_fluss_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
 CREATE DATABASE regress_fluss_ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;
-CREATE SERVER encoding_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_encoding');
-CREATE USER MAPPING FOR PUBLIC SERVER encoding_server;
-SELECT fluss_drop_database('encoding_server', 'regress_encoding', if_exists => true, cascade => true);
-SELECT fluss_create_database('encoding_server', 'regress_encoding');
 CREATE FOREIGN TABLE texts (id integer NOT NULL, t text, v varchar(4)) SERVER encoding_server;
 SELECT fluss_create_table('texts', primary_key => '{id}', bucket_count => 1);
 INSERT INTO texts VALUES (1, 'plain', 'abcd'), (2, U&'caf\00e9', U&'\00e9\00e9\00e9\00e9'), (3, U&'\20ac', NULL), (4, U&'\+01f600', NULL);

@@ -1,29 +1,12 @@
 --
 -- Nested types: ARRAY, MAP and ROW, as arrays of PostgreSQL and as JSON
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test nested
+\i sql/lib/server.sql
 SET timezone = 'Asia/Kolkata';
 SET datestyle = 'German, DMY';
-CREATE SERVER nested_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_nested');
-CREATE USER MAPPING FOR PUBLIC SERVER nested_server;
-SELECT fluss_drop_database('nested_server', 'regress_nested', if_exists => true, cascade => true);
-SELECT fluss_create_database('nested_server', 'regress_nested');
 
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''));
-END $$;
+\i sql/lib/try.sql
 
 --
 -- arrays of every scalar type, beside a local table

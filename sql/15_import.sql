@@ -1,11 +1,7 @@
 -- IMPORT FOREIGN SCHEMA, and what the catalog functions show of the same tables
-\getenv bootstrap FLUSS_BOOTSTRAP
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER import_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_import');
-CREATE USER MAPPING FOR PUBLIC SERVER import_server;
-SELECT fluss_drop_database('import_server', 'regress_import', if_exists => true, cascade => true);
-SELECT fluss_create_database('import_server', 'regress_import');
+\set test import
+\i sql/lib/server.sql
+\set VERBOSITY default
 
 -- a log table of all scalar types, in another schema than the imported ones
 CREATE SCHEMA made;

@@ -1,21 +1,7 @@
 -- UPDATE and DELETE: which columns are written, what tables allow, joins, triggers, views, partitions
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER change_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_change');
-CREATE USER MAPPING FOR PUBLIC SERVER change_server;
-SELECT fluss_drop_database('change_server', 'regress_change', if_exists => true, cascade => true);
-SELECT fluss_create_database('change_server', 'regress_change');
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\set test change
+\i sql/lib/server.sql
+\i sql/lib/try.sql
 
 -- the same rows in a heap table, and the same commands on both
 CREATE FOREIGN TABLE state (id integer, part text, n integer, note text, at timestamp(6), _bucket integer OPTIONS (metadata 'bucket')) SERVER change_server;

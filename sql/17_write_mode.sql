@@ -1,12 +1,7 @@
 -- write_mode commit: what is written with the transaction, and what is not
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER commit_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_commit', write_mode 'commit');
-CREATE USER MAPPING FOR PUBLIC SERVER commit_server;
-SELECT fluss_drop_database('commit_server', 'regress_commit', if_exists => true, cascade => true);
-SELECT fluss_create_database('commit_server', 'regress_commit');
+\set test commit
+\i sql/lib/server.sql
+ALTER SERVER commit_server OPTIONS (ADD write_mode 'commit');
 CREATE FOREIGN TABLE events (id integer, note text, _log_offset bigint OPTIONS (metadata 'log_offset')) SERVER commit_server;
 SELECT fluss_create_table('events', bucket_count => 1);
 CREATE FOREIGN TABLE state (id integer, n integer, note text) SERVER commit_server;

@@ -1,21 +1,7 @@
 -- Functions that change tables and partitions, and fluss_wait()
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER alter_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_alter');
-CREATE USER MAPPING FOR PUBLIC SERVER alter_server;
-SELECT fluss_drop_database('alter_server', 'regress_alter', if_exists => true, cascade => true);
-SELECT fluss_create_database('alter_server', 'regress_alter');
-CREATE PROCEDURE try(command text) LANGUAGE plpgsql AS $$
-DECLARE state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE command;
-  RAISE WARNING '%: accepted', command;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RAISE WARNING '% %', state, concat_ws(' | ', message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\set test alter
+\i sql/lib/server.sql
+\i sql/lib/try.sql
 
 -- partitions, by values as PostgreSQL writes them, or as they stand in the names
 CREATE FOREIGN TABLE parted (day date OPTIONS (column_name 'Day'), region text, v integer, _partition text OPTIONS (metadata 'partition')) SERVER alter_server;

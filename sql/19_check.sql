@@ -1,12 +1,6 @@
 -- fluss_fdw_check(): drift of columns, keys in the wrong bucket
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER check_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_check');
-CREATE USER MAPPING FOR PUBLIC SERVER check_server;
-SELECT fluss_drop_database('check_server', 'regress_check', if_exists => true, cascade => true);
-SELECT fluss_create_database('check_server', 'regress_check');
+\set test check
+\i sql/lib/server.sql
 CREATE FOREIGN TABLE events (id integer NOT NULL, note text, n bigint, _bucket integer OPTIONS (metadata 'bucket')) SERVER check_server;
 SELECT fluss_create_table('events', bucket_count => 2);
 INSERT INTO events SELECT g, 'x', g FROM generate_series(1, 5000) g;

@@ -1,17 +1,8 @@
 --
 -- Scans of a log table: offsets, buckets, projection, pinned ends
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER scan_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_scan');
-CREATE USER MAPPING FOR PUBLIC SERVER scan_server;
-SELECT fluss_drop_database('scan_server', 'regress_scan', if_exists => true, cascade => true);
-SELECT fluss_create_database('scan_server', 'regress_scan');
+\set test scan
+\i sql/lib/server.sql
 
 -- what EXPLAIN ANALYZE shows, without what differs between two runs
 CREATE FUNCTION explain_analyze(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$

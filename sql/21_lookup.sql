@@ -1,17 +1,8 @@
 --
 -- Primary key tables: lookups, joins, whole reads
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER lookup_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_lookup');
-CREATE USER MAPPING FOR PUBLIC SERVER lookup_server;
-SELECT fluss_drop_database('lookup_server', 'regress_lookup', if_exists => true, cascade => true);
-SELECT fluss_create_database('lookup_server', 'regress_lookup');
+\set test lookup
+\i sql/lib/server.sql
 
 CREATE FUNCTION explain_analyze(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;

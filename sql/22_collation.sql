@@ -2,17 +2,8 @@
 -- A key with a nondeterministic collation is not looked up; without ICU there
 -- is no such collation (the second expected output)
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER collation_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_collation');
-CREATE USER MAPPING FOR PUBLIC SERVER collation_server;
-SELECT fluss_drop_database('collation_server', 'regress_collation', if_exists => true, cascade => true);
-SELECT fluss_create_database('collation_server', 'regress_collation');
+\set test collation
+\i sql/lib/server.sql
 
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE FOREIGN TABLE folded (k text COLLATE ignore_case, v int) SERVER collation_server;

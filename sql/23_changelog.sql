@@ -1,17 +1,8 @@
 --
 -- The changelog of a primary key table: every change, for each kind of table
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER changelog_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_changelog');
-CREATE USER MAPPING FOR PUBLIC SERVER changelog_server;
-SELECT fluss_drop_database('changelog_server', 'regress_changelog', if_exists => true, cascade => true);
-SELECT fluss_create_database('changelog_server', 'regress_changelog');
+\set test changelog
+\i sql/lib/server.sql
 
 CREATE FOREIGN TABLE info (sensor_id integer NOT NULL, name text, state text) SERVER changelog_server;
 SELECT fluss_create_table('info', primary_key => '{sensor_id}', bucket_count => 1);

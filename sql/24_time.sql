@@ -1,19 +1,10 @@
 --
 -- Commit times: bounds, where scans start, event times
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test time
+\i sql/lib/server.sql
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
-CREATE SERVER time_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_time');
-CREATE USER MAPPING FOR PUBLIC SERVER time_server;
-SELECT fluss_drop_database('time_server', 'regress_time', if_exists => true, cascade => true);
-SELECT fluss_create_database('time_server', 'regress_time');
 
 CREATE FUNCTION explain_analyze(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;

@@ -1,17 +1,8 @@
 --
 -- Log scans of partitioned tables: pruning, metadata, ranges, changes between queries
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER partition_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_partition');
-CREATE USER MAPPING FOR PUBLIC SERVER partition_server;
-SELECT fluss_drop_database('partition_server', 'regress_partition', if_exists => true, cascade => true);
-SELECT fluss_create_database('partition_server', 'regress_partition');
+\set test partition
+\i sql/lib/server.sql
 
 CREATE FUNCTION explain_analyze(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;

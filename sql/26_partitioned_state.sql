@@ -1,17 +1,8 @@
 --
 -- Partitioned primary key tables: whole reads, pruning, metadata, changelogs
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER state_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_state');
-CREATE USER MAPPING FOR PUBLIC SERVER state_server;
-SELECT fluss_drop_database('state_server', 'regress_state', if_exists => true, cascade => true);
-SELECT fluss_create_database('state_server', 'regress_state');
+\set test state
+\i sql/lib/server.sql
 
 CREATE FOREIGN TABLE stock (
   day date, id integer, v integer,

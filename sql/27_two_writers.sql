@@ -1,15 +1,9 @@
 --
 -- Several writers of one session on one table: inside each other, in both write modes, after errors
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER writers_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_writers', writer_batch_size '1kB');
-CREATE USER MAPPING FOR PUBLIC SERVER writers_server;
-SELECT fluss_drop_database('writers_server', 'regress_writers', if_exists => true, cascade => true);
-SELECT fluss_create_database('writers_server', 'regress_writers');
+\set test writers
+\i sql/lib/server.sql
+ALTER SERVER writers_server OPTIONS (ADD writer_batch_size '1kB');
 -- one bucket, so that all share one sequence
 CREATE FOREIGN TABLE events (id integer, source text) SERVER writers_server;
 SELECT fluss_create_table('events', bucket_count => 1);

@@ -1,18 +1,9 @@
 --
 -- Whatever the plan, the answer is that of a heap table with the same rows
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test plans
+\i sql/lib/server.sql
 SET jit = off;
-CREATE SERVER plans_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_plans');
-CREATE USER MAPPING FOR PUBLIC SERVER plans_server;
-SELECT fluss_drop_database('plans_server', 'regress_plans', if_exists => true, cascade => true);
-SELECT fluss_create_database('plans_server', 'regress_plans');
 
 -- many of the queries ask past the end
 ALTER SERVER plans_server OPTIONS (ADD on_data_loss 'ignore');

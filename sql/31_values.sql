@@ -1,20 +1,11 @@
 --
 -- Values at the edges, and what is not a value: NULL, system columns, whole rows, odd names
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test values
+\i sql/lib/server.sql
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET jit = off;
-CREATE SERVER values_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_values');
-CREATE USER MAPPING FOR PUBLIC SERVER values_server;
-SELECT fluss_drop_database('values_server', 'regress_values', if_exists => true, cascade => true);
-SELECT fluss_create_database('values_server', 'regress_values');
 
 -- the first and the last of each type that both sides have, in a log and in a primary key table
 CREATE FOREIGN TABLE log_edges (

@@ -1,17 +1,8 @@
 --
 -- Statements around scans and writes: cursors, savepoints, triggers, partitions, views, changes of tables
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER statements_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_statements');
-CREATE USER MAPPING FOR PUBLIC SERVER statements_server;
-SELECT fluss_drop_database('statements_server', 'regress_statements', if_exists => true, cascade => true);
-SELECT fluss_create_database('statements_server', 'regress_statements');
+\set test statements
+\i sql/lib/server.sql
 CREATE FOREIGN TABLE events (id integer, t text, off bigint OPTIONS (metadata 'log_offset')) SERVER statements_server;
 CREATE FOREIGN TABLE states (id integer NOT NULL, t text, n integer) SERVER statements_server;
 SELECT fluss_create_table('events', bucket_count => 1);

@@ -1,21 +1,12 @@
 --
 -- Timestamps with and without time zone are compared as PostgreSQL does, whatever the zone; those of the full range come back
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test time_zones
+\i sql/lib/server.sql
 SET timezone = 'UTC';
 SET jit = off;
-CREATE SERVER zones_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_time_zones');
-CREATE USER MAPPING FOR PUBLIC SERVER zones_server;
-SELECT fluss_drop_database('zones_server', 'regress_time_zones', if_exists => true, cascade => true);
-SELECT fluss_create_database('zones_server', 'regress_time_zones');
-CREATE FOREIGN TABLE log_clock (id integer, t timestamp, z timestamptz, at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER zones_server;
-CREATE FOREIGN TABLE key_clock (t timestamp NOT NULL, z timestamptz NOT NULL, id integer) SERVER zones_server;
+CREATE FOREIGN TABLE log_clock (id integer, t timestamp, z timestamptz, at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER time_zones_server;
+CREATE FOREIGN TABLE key_clock (t timestamp NOT NULL, z timestamptz NOT NULL, id integer) SERVER time_zones_server;
 SELECT fluss_create_table('log_clock', bucket_count => 1), fluss_create_table('key_clock', primary_key => '{t,z}', bucket_count => 2);
 
 -- every half hour around the nights in which Berlin puts its clocks forward and back
@@ -72,8 +63,8 @@ CREATE TABLE heap_times AS
     (timestamp '4714-11-24 BC' + random() * 298900 * interval '365.2425 days')::timestamp(3) AS t3, (timestamptz '4714-11-24 00:00+00 BC' + random() * 298900 * interval '365.2425 days')::timestamptz(0) AS z0,
     date '4714-11-24 BC' + (random() * 2145000000)::integer AS d, (random() * interval '24 hours')::time(3) AS tm
   FROM generate_series(1, 5000) g;
-CREATE FOREIGN TABLE log_times (id integer, t timestamp, z timestamptz, t3 timestamp(3), z0 timestamptz(0), d date, tm time(3)) SERVER zones_server;
-CREATE FOREIGN TABLE key_times (id integer NOT NULL, t timestamp, z timestamptz, t3 timestamp(3), z0 timestamptz(0), d date, tm time(3)) SERVER zones_server;
+CREATE FOREIGN TABLE log_times (id integer, t timestamp, z timestamptz, t3 timestamp(3), z0 timestamptz(0), d date, tm time(3)) SERVER time_zones_server;
+CREATE FOREIGN TABLE key_times (id integer NOT NULL, t timestamp, z timestamptz, t3 timestamp(3), z0 timestamptz(0), d date, tm time(3)) SERVER time_zones_server;
 SELECT fluss_create_table('log_times', bucket_count => 2), fluss_create_table('key_times', primary_key => '{id}', bucket_count => 2);
 INSERT INTO log_times TABLE heap_times;
 INSERT INTO key_times TABLE heap_times;
@@ -84,7 +75,7 @@ SELECT (SELECT (count(*), min(t), max(z), min(t3), max(z0), min(d), max(d), min(
 SELECT count(*) FROM heap_times h CROSS JOIN LATERAL (SELECT count(*) AS n FROM log_times l WHERE l.t > h.t AND l.z < h.z AND l.d > h.d AND l.tm < h.tm) l
   WHERE h.id % 500 = 0 AND l.n <> (SELECT count(*) FROM heap_times x WHERE x.t > h.t AND x.z < h.z AND x.d > h.d AND x.tm < h.tm);
 
-SELECT fluss_drop_database('zones_server', 'regress_time_zones', cascade => true);
+SELECT fluss_drop_database('time_zones_server', 'regress_time_zones', cascade => true);
 DROP FUNCTION matches;
 DROP TABLE heap_clock, conditions, heap_times;
-DROP SERVER zones_server CASCADE;
+DROP SERVER time_zones_server CASCADE;

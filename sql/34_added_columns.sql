@@ -1,18 +1,9 @@
 --
 -- Columns that were added later: NULL in what was written before, in every kind of scan
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test added
+\i sql/lib/server.sql
 SET jit = off;
-CREATE SERVER added_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_added');
-CREATE USER MAPPING FOR PUBLIC SERVER added_server;
-SELECT fluss_drop_database('added_server', 'regress_added', if_exists => true, cascade => true);
-SELECT fluss_create_database('added_server', 'regress_added');
 CREATE FOREIGN TABLE arrow_log (id integer, v text, off bigint OPTIONS (metadata 'log_offset')) SERVER added_server;
 CREATE FOREIGN TABLE indexed_log (id integer, v text) SERVER added_server;
 CREATE FOREIGN TABLE compacted_log (id integer, v text) SERVER added_server;

@@ -1,18 +1,9 @@
 --
 -- Lookup joins: the same answers as of heap tables, whatever joins they are made of
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test join
+\i sql/lib/server.sql
 SET jit = off;
-CREATE SERVER join_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_join');
-CREATE USER MAPPING FOR PUBLIC SERVER join_server;
-SELECT fluss_drop_database('join_server', 'regress_join', if_exists => true, cascade => true);
-SELECT fluss_create_database('join_server', 'regress_join');
 
 CREATE SCHEMA remote;
 CREATE SCHEMA heap;

@@ -1,18 +1,9 @@
 --
 -- Keys of a primary key table: which conditions become lookups, and of what
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test keys
+\i sql/lib/server.sql
 SET jit = off;
-CREATE SERVER keys_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_keys');
-CREATE USER MAPPING FOR PUBLIC SERVER keys_server;
-SELECT fluss_drop_database('keys_server', 'regress_keys', if_exists => true, cascade => true);
-SELECT fluss_create_database('keys_server', 'regress_keys');
 CREATE SCHEMA remote;
 CREATE SCHEMA heap;
 CREATE TABLE heap.one (k int, v text);

@@ -1,18 +1,10 @@
 --
 -- Filters on column vectors: the answer of core's operators, whatever the type
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test vector
+\i sql/lib/server.sql
 SET jit = off;
-CREATE SERVER vector_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_vector', on_data_loss 'ignore');
-CREATE USER MAPPING FOR PUBLIC SERVER vector_server;
-SELECT fluss_drop_database('vector_server', 'regress_vector', if_exists => true, cascade => true);
-SELECT fluss_create_database('vector_server', 'regress_vector');
+ALTER SERVER vector_server OPTIONS (ADD on_data_loss 'ignore');
 CREATE SCHEMA vremote;
 CREATE SCHEMA vheap;
 CREATE FOREIGN TABLE vremote.v (

@@ -1,20 +1,11 @@
 --
 -- Aggregates on column vectors: core's results to the last bit
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test agg
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER agg_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_agg', on_data_loss 'ignore');
-CREATE USER MAPPING FOR PUBLIC SERVER agg_server;
-SELECT fluss_drop_database('agg_server', 'regress_agg', if_exists => true, cascade => true);
-SELECT fluss_create_database('agg_server', 'regress_agg');
+ALTER SERVER agg_server OPTIONS (ADD on_data_loss 'ignore');
 CREATE SCHEMA aremote;
 CREATE SCHEMA aheap;
 CREATE FOREIGN TABLE aremote.v (

@@ -1,20 +1,11 @@
 --
 -- LIMIT as a hint, reading in order, and the tail of a log
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test order
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER order_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_order', on_data_loss 'ignore');
-CREATE USER MAPPING FOR PUBLIC SERVER order_server;
-SELECT fluss_drop_database('order_server', 'regress_order', if_exists => true, cascade => true);
-SELECT fluss_create_database('order_server', 'regress_order');
+ALTER SERVER order_server OPTIONS (ADD on_data_loss 'ignore');
 CREATE SCHEMA oremote;
 CREATE SCHEMA oheap;
 CREATE FOREIGN TABLE oremote.r (id integer, temp double precision, note text, bkt integer OPTIONS (metadata 'bucket'),

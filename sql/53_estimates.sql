@@ -1,23 +1,13 @@
 --
 -- Estimates of rows, without ANALYZE
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test estimate
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER estimate_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_estimate');
 CREATE SERVER estimate_blind FOREIGN DATA WRAPPER fluss_fdw
   OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_estimate', use_remote_estimate 'off');
-CREATE USER MAPPING FOR PUBLIC SERVER estimate_server;
 CREATE USER MAPPING FOR PUBLIC SERVER estimate_blind;
-SELECT fluss_drop_database('estimate_server', 'regress_estimate', if_exists => true, cascade => true);
-SELECT fluss_create_database('estimate_server', 'regress_estimate');
 CREATE FOREIGN TABLE r (id integer, v double precision, note text, bkt integer OPTIONS (metadata 'bucket'),
   off bigint OPTIONS (metadata 'log_offset'), at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER estimate_server;
 CREATE FOREIGN TABLE info (id integer, name text, site text) SERVER estimate_server;

@@ -1,23 +1,13 @@
 --
 -- ANALYZE
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test analyze
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER analyze_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_analyze');
 CREATE SERVER analyze_blind FOREIGN DATA WRAPPER fluss_fdw
   OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_analyze', use_remote_estimate 'off');
-CREATE USER MAPPING FOR PUBLIC SERVER analyze_server;
 CREATE USER MAPPING FOR PUBLIC SERVER analyze_blind;
-SELECT fluss_drop_database('analyze_server', 'regress_analyze', if_exists => true, cascade => true);
-SELECT fluss_create_database('analyze_server', 'regress_analyze');
 CREATE SCHEMA an;
 SET search_path = an, public;
 CREATE FOREIGN TABLE r (id integer, site integer, name text, tags integer[], doc jsonb, bkt integer OPTIONS (metadata 'bucket'),

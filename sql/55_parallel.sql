@@ -1,20 +1,10 @@
 --
 -- Parallel scans of a log
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test parallel
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER parallel_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_parallel');
-CREATE USER MAPPING FOR PUBLIC SERVER parallel_server;
-SELECT fluss_drop_database('parallel_server', 'regress_parallel', if_exists => true, cascade => true);
-SELECT fluss_create_database('parallel_server', 'regress_parallel');
 CREATE SCHEMA premote;
 CREATE SCHEMA pheap;
 CREATE FOREIGN TABLE premote.r (id integer, v double precision, note text, bkt integer OPTIONS (metadata 'bucket'),

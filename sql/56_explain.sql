@@ -1,20 +1,10 @@
 --
 -- EXPLAIN in every format, of every kind of scan
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
+\set test explain
+\i sql/lib/server.sql
 SET jit = off;
 SET timezone = 'UTC';
-CREATE SERVER explain_server FOREIGN DATA WRAPPER fluss_fdw
-  OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_explain');
-CREATE USER MAPPING FOR PUBLIC SERVER explain_server;
-SELECT fluss_drop_database('explain_server', 'regress_explain', if_exists => true, cascade => true);
-SELECT fluss_create_database('explain_server', 'regress_explain');
 CREATE FOREIGN TABLE x_log (id integer, v double precision, off bigint OPTIONS (metadata 'log_offset'),
   at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER explain_server;
 CREATE FOREIGN TABLE x_info (id integer, name text) SERVER explain_server;
