@@ -244,27 +244,6 @@ find_spans(FlussPlanState *state, const bool *wanted)
 
 /* ------------------------------------------------------------------ clauses */
 
-List *
-FlussRangeClauses(FlussRelation *rel, Index varno, List *clauses, int allowed,
-				  bool constant)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		Node	   *clause = lfirst(lc);
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (FlussRangeUseOf(rel, varno, clause, allowed, NULL) !=
-			FLUSS_RANGE_NONE &&
-			(!constant || FlussRangeIsConstant(rel, varno, clause)))
-			result = lappend(result, clause);
-	}
-	return result;
-}
-
 /*
  * With what stable functions and known parameters stand for now.  Only those
  * that may be evaluated before all others: what a policy hides shall not be told.
@@ -286,6 +265,39 @@ estimated_clauses(PlannerInfo *root, Index varno, List *clauses)
 													   (Node *) rinfo->clause));
 	}
 	return result;
+}
+
+/* The clauses that a scan makes use of: what they leave of each place. */
+typedef struct Weighed
+{
+	FlussOffsetSet *sets;		/* of those with known values */
+	List	   *open;			/* the others */
+} Weighed;
+
+static void
+weigh_clauses(PlannerInfo *root, FlussPlanState *state, Index varno,
+			  List *clauses, Weighed *out)
+{
+	int			allowed = FlussAllowedParts(state->keyed ? FLUSS_SCAN_LIMIT :
+											FLUSS_SCAN_LOG);
+	List	   *known = NIL;
+	ListCell   *lc;
+
+	out->open = NIL;
+	foreach(lc, estimated_clauses(root, varno, clauses))
+	{
+		Node	   *clause = lfirst(lc);
+
+		if (FlussRangeUseOf(state->rel, varno, clause, allowed, NULL) ==
+			FLUSS_RANGE_NONE)
+			continue;
+		if (FlussRangeIsConstant(state->rel, varno, clause))
+			known = lappend(known, clause);
+		else
+			out->open = lappend(out->open, clause);
+	}
+	out->sets = FlussRangeConstant(state->rel, varno, known, allowed,
+								   &state->places);
 }
 
 /* The share of all records that pass, and the most of a place. */
@@ -408,31 +420,10 @@ set_rows(const FlussPlanState *state, int place, FlussOffsetSet set)
 	return rows;
 }
 
-/* What the clauses with known values leave of each place. */
-static FlussOffsetSet *
-constant_sets(FlussPlanState *state, Index varno, List *clauses)
-{
-	int			allowed = state->keyed ? FlussAllowedParts(FLUSS_SCAN_LIMIT) :
-		FLUSS_PART_ALL;
-	List	   *constant = FlussRangeClauses(state->rel, varno, clauses,
-											 allowed, true);
-	FlussOffsetSet *sets;
-
-	if (constant != NIL)
-		return FlussRangeConstant(state->rel, varno, constant, allowed,
-								  &state->places);
-	sets = palloc((state->places.n + 1) * sizeof(*sets));
-	for (int i = 0; i < state->places.n; i++)
-		sets[i] = FlussSetAll();
-	return sets;
-}
-
-/* Does a scan with these clauses take what comes in later? */
+/* Does a scan of these take what comes in later? */
 static bool
-is_open_ended(FlussPlanState *state, Index varno, List *clauses)
+is_open_ended(const FlussPlanState *state, const FlussOffsetSet *sets)
 {
-	FlussOffsetSet *sets = constant_sets(state, varno, clauses);
-
 	for (int i = 0; i < state->places.n; i++)
 	{
 		FlussIntervals intervals = FlussSetFinish(&sets[i]);
@@ -444,42 +435,33 @@ is_open_ended(FlussPlanState *state, Index varno, List *clauses)
 	return false;
 }
 
-double
-FlussCostedRows(PlannerInfo *root, FlussPlanState *state, Index varno,
-				List *clauses)
+static double
+fetched_rows(PlannerInfo *root, FlussPlanState *state, Index varno,
+			 const Weighed *weighed)
 {
-	if (state->keyed ||
-		!is_open_ended(state, varno, estimated_clauses(root, varno, clauses)))
-		return state->fetched_rows;
-	return Max(state->fetched_rows, GROWN_ROWS);
-}
-
-double
-FlussFetchedRows(PlannerInfo *root, FlussPlanState *state, Index varno,
-				 List *clauses)
-{
-	FlussRelation *rel = state->rel;
-	int			allowed = state->keyed ? FlussAllowedParts(FLUSS_SCAN_LIMIT) :
-		FLUSS_PART_ALL;
-	List	   *estimated = estimated_clauses(root, varno, clauses);
-	FlussOffsetSet *sets = constant_sets(state, varno, estimated);
-	List	   *constant = FlussRangeClauses(rel, varno, estimated, allowed, true);
-	List	   *open = list_difference_ptr(FlussRangeClauses(rel, varno, estimated,
-															 allowed, false),
-										   constant);
-	Guess		guess = guess_clauses(root, state, varno, open);
+	Guess		guess = guess_clauses(root, state, varno, weighed->open);
 	double		rows = 0;
 
 	for (int i = 0; i < state->places.n; i++)
 	{
 		double		here;
 
-		if (FlussSetIsEmpty(&sets[i]))
+		if (FlussSetIsEmpty(&weighed->sets[i]))
 			continue;
-		here = set_rows(state, i, sets[i]);
+		here = set_rows(state, i, weighed->sets[i]);
 		rows += guess.per_place >= 0 ? Min(here, guess.per_place) : here;
 	}
 	return rows * guess.fraction;
+}
+
+double
+FlussFetchedRows(PlannerInfo *root, FlussPlanState *state, Index varno,
+				 List *clauses)
+{
+	Weighed		weighed;
+
+	weigh_clauses(root, state, varno, clauses, &weighed);
+	return fetched_rows(root, state, varno, &weighed);
 }
 
 /* Rows of the whole table: those of the known places, and as many in others. */
@@ -517,16 +499,24 @@ void
 FlussEstimateTable(PlannerInfo *root, FlussPlanState *state,
 				   const RelOptInfo *baserel)
 {
-	if (state->rel->table != NULL)
-	{
-		List	   *clauses = estimated_clauses(root, baserel->relid,
-												baserel->baserestrictinfo);
-		FlussOffsetSet *sets = constant_sets(state, baserel->relid, clauses);
-		bool	   *wanted = palloc(state->places.n + 1);
+	Weighed		weighed;
+	bool	   *wanted;
 
-		for (int i = 0; i < state->places.n; i++)
-			wanted[i] = !FlussSetIsEmpty(&sets[i]);
-		find_spans(state, wanted);
+	if (state->rel->table == NULL)
+	{
+		find_table_rows(state, baserel);
+		state->fetched_rows = state->cost_rows = state->table_rows;
+		return;
 	}
+	weigh_clauses(root, state, baserel->relid, baserel->baserestrictinfo,
+				  &weighed);
+	wanted = palloc(state->places.n + 1);
+	for (int i = 0; i < state->places.n; i++)
+		wanted[i] = !FlussSetIsEmpty(&weighed.sets[i]);
+	find_spans(state, wanted);
 	find_table_rows(state, baserel);
+	state->fetched_rows = state->cost_rows =
+		fetched_rows(root, state, baserel->relid, &weighed);
+	if (!state->keyed && is_open_ended(state, weighed.sets))
+		state->cost_rows = Max(state->cost_rows, GROWN_ROWS);
 }

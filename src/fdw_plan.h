@@ -498,21 +498,13 @@ typedef struct FlussSpan
 
 /*
  * Sizes of the table and its places: from the cluster (remembered for some
- * seconds), else from ANALYZE, else a constant.  Never fails for the cluster.
+ * seconds), else from ANALYZE, else a constant.  Then what a scan fetches of
+ * them.  Never fails for the cluster.
  */
 extern void FlussEstimateTable(PlannerInfo *root, FlussPlanState *state,
 							   const RelOptInfo *baserel);
 /* Rows that a whole read, or a scan of offsets, with these clauses gets. */
 extern double FlussFetchedRows(PlannerInfo *root, FlussPlanState *state,
 							   Index varno, List *clauses);
-/* The rows that such a scan should be costed for, once those are known. */
-extern double FlussCostedRows(PlannerInfo *root, FlussPlanState *state,
-							  Index varno, List *clauses);
-/*
- * The clauses that a scan makes use of, or of those, the ones whose sets of
- * records are known before the execution.
- */
-extern List *FlussRangeClauses(FlussRelation *rel, Index varno, List *clauses,
-							   int allowed, bool constant);
 
 #endif							/* FLUSS_FDW_PLAN_H */

@@ -138,13 +138,8 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		tell_uniqueness(baserel, state->rel);
 	set_baserel_size_estimates(root, baserel);
 
-	state->fetched_rows = state->cost_rows = state->table_rows;
 	if (state->rel->table == NULL)
 		return;
-	state->fetched_rows = FlussFetchedRows(root, state, baserel->relid,
-										   baserel->baserestrictinfo);
-	state->cost_rows = FlussCostedRows(root, state, baserel->relid,
-									   baserel->baserestrictinfo);
 	baserel->rows = state->fetched_rows *
 		clauselist_selectivity(root,
 							   local_clauses(baserel, state,

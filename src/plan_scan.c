@@ -192,7 +192,7 @@ FlussDescribePartitions(FlussPlanState *state, FlussPlanPrivate *priv,
 {
 	FlussRelation *rel = state->rel;
 	int			allowed = FlussAllowedParts(priv->kind);
-	List	   *constant;
+	ListCell   *lc;
 
 	priv->npartitions = priv->partitions_kept = -1;
 	if (rel->table == NULL || rel->table->npartition_key == 0)
@@ -208,12 +208,15 @@ FlussDescribePartitions(FlussPlanState *state, FlussPlanPrivate *priv,
 	priv->npartitions = state->places.npartitions;
 	if (allowed == 0)
 		return;
-	constant = FlussRangeClauses(rel, varno, clauses, allowed, true);
-	if (list_length(constant) == list_length(clauses))
-		priv->partitions_kept = constant == NIL ? priv->npartitions :
-			FlussPartitionsKept(&state->places,
-								FlussRangeConstant(rel, varno, constant,
-												   allowed, &state->places));
+	foreach(lc, clauses)
+	{
+		if (!FlussRangeIsConstant(rel, varno, lfirst(lc)))
+			return;
+	}
+	priv->partitions_kept =
+		FlussPartitionsKept(&state->places,
+							FlussRangeConstant(rel, varno, clauses, allowed,
+											   &state->places));
 }
 
 List *
