@@ -276,7 +276,7 @@ make_path(const LookupJoin *join, Path *outer, ForeignPath *inner)
 	return path;
 }
 
-/* The planner knows a key of one column to be unique, but no other. */
+/* The planner sizes joins by single columns: a key may have several. */
 static void
 note_uniqueness(const LookupJoin *join)
 {

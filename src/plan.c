@@ -95,35 +95,6 @@ FlussPlanStateOpen(RelOptInfo *baserel, Oid relid)
 	return state;
 }
 
-/*
- * Lets estimates know that a key of one column is unique: they look for that
- * among the indexes of a relation.  It is not immediate, so plans do not rely
- * on it: a table that other clients filled may hold a key twice.
- */
-static void
-tell_uniqueness(RelOptInfo *baserel, FlussRelation *rel)
-{
-	IndexOptInfo *index;
-
-	if (rel->table->schema->nprimary_key != 1)
-		return;
-	for (int i = 0; i < rel->natts; i++)
-	{
-		if (rel->attrs[i].remote != rel->table->schema->primary_key[0] ||
-			rel->attrs[i].metadata != FLUSS_META_NONE)
-			continue;
-		index = makeNode(IndexOptInfo);
-		index->rel = baserel;
-		index->tuples = baserel->tuples;
-		index->ncolumns = index->nkeycolumns = 1;
-		index->indexkeys = palloc(sizeof(int));
-		index->indexkeys[0] = i + 1;
-		index->unique = true;
-		index->hypothetical = true;
-		baserel->indexlist = lappend(baserel->indexlist, index);
-	}
-}
-
 void
 flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
@@ -134,8 +105,6 @@ flussGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 	FlussEstimateTable(root, state, baserel);
 	baserel->tuples = Max(state->table_rows, 1);
-	if (state->keyed)
-		tell_uniqueness(baserel, state->rel);
 	set_baserel_size_estimates(root, baserel);
 
 	if (state->rel->table == NULL)

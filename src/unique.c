@@ -5,6 +5,10 @@
  * Core knows uniqueness from indexes only, so a keyed table gets one that does
  * not exist: no path can use it, as foreign tables have no index paths, but
  * joins on the key are known to match one row, and their sizes are right.
+ *
+ * Keys that differ in Fluss may be equal here, as two texts may be that are
+ * repaired.  Then the index is like one whose check is deferred: estimates look
+ * at it, plans do not rely on it.
  */
 #include "fluss_fdw.h"
 
@@ -13,27 +17,34 @@
 
 static get_relation_info_hook_type previous_hook;
 
-static void
+/* False: the foreign table does not have the column. */
+static bool
 describe_column(FlussRelation *rel, int32 remote, IndexOptInfo *index, int at)
 {
+	bool		found = false;
+
 	for (int i = 0; i < rel->natts; i++)
 	{
 		FlussAttribute *attr = &rel->attrs[i];
 		TypeCacheEntry *type;
 
 		if (attr->metadata != FLUSS_META_NONE || attr->remote != remote ||
-			!FlussKeyIsExact(rel, attr->attnum))
+			(found && !FlussKeyIsExact(rel, attr->attnum)))
 			continue;
 		type = lookup_type_cache(attr->type, TYPECACHE_BTREE_OPFAMILY);
 		index->indexkeys[at] = attr->attnum;
 		index->indexcollations[at] = attr->collation;
 		index->opfamily[at] = type->btree_opf;
 		index->opcintype[at] = type->btree_opintype;
-		return;
+		if (FlussKeyIsExact(rel, attr->attnum))
+			return true;
+		found = true;
 	}
+	index->immediate = false;
+	return found;
 }
 
-/* The key as an index, or NULL when a column is not there or not exact. */
+/* The key as an index, or NULL when a column is not there. */
 static IndexOptInfo *
 make_index(FlussRelation *rel, RelOptInfo *baserel)
 {
@@ -52,8 +63,7 @@ make_index(FlussRelation *rel, RelOptInfo *baserel)
 	index->unique = index->immediate = index->hypothetical = true;
 	for (int i = 0; i < n; i++)
 	{
-		describe_column(rel, schema->primary_key[i], index, i);
-		if (index->indexkeys[i] == 0)
+		if (!describe_column(rel, schema->primary_key[i], index, i))
 			return NULL;
 	}
 	return index;
