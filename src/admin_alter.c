@@ -87,17 +87,6 @@ fluss_fdw_add_column(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------- sync */
 
-static bool
-is_mapped(const FlussRelation *rel, int remote)
-{
-	for (int i = 0; i < rel->natts; i++)
-	{
-		if (rel->attrs[i].remote_name != NULL && rel->attrs[i].remote == remote)
-			return true;
-	}
-	return false;
-}
-
 /* Local names in use, which a new column must not have. */
 static List *
 local_names(const FlussRelation *rel)
@@ -126,7 +115,7 @@ sync_command(const FlussRelation *rel, List **added)
 												rel->name));
 	for (int i = 0; i < schema->ncolumns; i++)
 	{
-		if (is_mapped(rel, i))
+		if (FlussIsMapped(rel, i))
 			continue;
 		appendStringInfoString(&command, *added != NIL ? ", ADD COLUMN " :
 							   " ADD COLUMN ");

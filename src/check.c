@@ -90,17 +90,6 @@ check_attribute(Check *check, const FlussAttribute *attr)
 			   "Drop NOT NULL from the column.");
 }
 
-static bool
-is_mapped(const FlussRelation *rel, int remote)
-{
-	for (int i = 0; i < rel->natts; i++)
-	{
-		if (rel->attrs[i].remote_name != NULL && rel->attrs[i].remote == remote)
-			return true;
-	}
-	return false;
-}
-
 static void
 check_schema(Check *check)
 {
@@ -118,7 +107,7 @@ check_schema(Check *check)
 	}
 	for (int i = 0; i < schema->ncolumns; i++)
 	{
-		if (!is_mapped(rel, i))
+		if (!FlussIsMapped(rel, i))
 			report(check, "column not mapped",
 				   FlussNameFromRemote(schema->columns[i].name),
 				   psprintf("The foreign table has no column for it; it has type %s.",

@@ -304,8 +304,10 @@ extern const char *FlussNameToRemote(const char *name);
 extern const char *FlussNameFromRemote(const char *name);
 /* Position of the remote column of that name (in UTF-8), or -1. */
 extern int	FlussRemoteColumn(const fluss_table *table, const char *name);
-/* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
+/* True when an attribute stands for the remote column at that position. */
+extern bool FlussIsMapped(const FlussRelation *rel, int remote);
 extern Oid	FlussMetadataType(FlussMetadata metadata);
+/* Raises HV005 for a column the remote table lacks, HV004 for a wrong type. */
 extern void FlussCheckAttribute(FlussRelation *rel, AttrNumber attnum);
 extern bool FlussIsKeyed(const FlussRelation *rel);
 /* One table, by whatever client and address it was described. */

@@ -343,6 +343,17 @@ FlussIsSameTable(const fluss_table *a, const fluss_table *b)
 }
 
 bool
+FlussIsMapped(const FlussRelation *rel, int remote)
+{
+	for (int i = 0; i < rel->natts; i++)
+	{
+		if (rel->attrs[i].remote_name != NULL && rel->attrs[i].remote == remote)
+			return true;
+	}
+	return false;
+}
+
+bool
 FlussIsKeyed(const FlussRelation *rel)
 {
 	return rel->table->schema->nprimary_key > 0;
