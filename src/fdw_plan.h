@@ -361,6 +361,32 @@ extern FlussPlanState *FlussPlanStateOpen(RelOptInfo *baserel, Oid relid);
 extern void FlussUniqueInit(void);
 /* How the records of a table that is read by offsets are called. */
 extern FlussScanKind FlussLogKind(const FlussRelation *rel);
+typedef struct FlussCost
+{
+	Cost		startup;
+	Cost		total;
+} FlussCost;
+
+/* How a path reads: its fdw_private. */
+typedef struct FlussPathForm
+{
+	FlussScanKind kind;
+	FlussScanOrder order;
+	bool		limited;		/* FlussLimitExprs go with it */
+	bool		prefix;			/* what is handed over: by the key's prefix */
+} FlussPathForm;
+
+extern List *FlussPathFormPack(const FlussPathForm *form);
+extern void FlussPathFormUnpack(List *list, FlussPathForm *form);
+/*
+ * Adds a path whose fetched rows are filtered by what the scan leaves of the
+ * clauses; cost is that of fetching.
+ */
+extern void FlussAddScanPath(PlannerInfo *root, RelOptInfo *baserel,
+							 const FlussPathForm *form, List *clauses,
+							 double rows, double fetched,
+							 const FlussCost *cost, List *pathkeys,
+							 Relids required_outer);
 /* Costs of the clauses that each row which a scan gets has to pass. */
 extern QualCost FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel,
 								FlussScanKind kind, List *clauses);
@@ -420,10 +446,7 @@ extern ForeignScan *flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel,
 
 /* ----------------------------------------------------------- plan_order.c */
 
-/*
- * Paths that stop early, or read in order: fdw_private is kind, FlussScanOrder
- * and whether FlussLimitExprs go with them.  True: instead of the plain path.
- */
+/* Paths that stop early, or read in order.  True: instead of the plain path. */
 extern bool FlussAddLogPaths(PlannerInfo *root, RelOptInfo *baserel,
 							 FlussPlanState *state);
 extern bool FlussAddLimitScanPath(PlannerInfo *root, RelOptInfo *baserel,
@@ -468,12 +491,6 @@ extern void FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
 							   TupleTableSlot *slot);
 
 /* ----------------------------------------------------------------- cost.c */
-
-typedef struct FlussCost
-{
-	Cost		startup;
-	Cost		total;
-} FlussCost;
 
 /* Costs of getting the rows, before any local filter. */
 extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);

@@ -98,6 +98,7 @@ FlussAddParallelPath(PlannerInfo *root, RelOptInfo *baserel,
 	double		divisor;
 	QualCost	filter;
 	FlussCost	cost;
+	FlussPathForm form = {.kind = kind};
 	ForeignPath *path;
 
 	if (!baserel->consider_parallel || baserel->lateral_relids != NULL)
@@ -119,8 +120,7 @@ FlussAddParallelPath(PlannerInfo *root, RelOptInfo *baserel,
 	path = fluss_create_foreignscan_path(root, baserel,
 										 clamp_row_est(baserel->rows / divisor),
 										 cost.startup, cost.total - saved,
-										 NIL, NULL,
-										 list_make1(makeInteger(kind)));
+										 NIL, NULL, FlussPathFormPack(&form));
 	path->path.parallel_aware = true;
 	path->path.parallel_safe = true;
 	path->path.parallel_workers = workers;

@@ -150,13 +150,29 @@ FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
 	return local;
 }
 
-/* Adds a path; fetched rows are filtered by what the scan leaves of clauses. */
-static void
-add_scan_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
-			  List *clauses, double rows, double fetched,
-			  const FlussCost *cost, Relids required_outer)
+List *
+FlussPathFormPack(const FlussPathForm *form)
 {
-	QualCost	filter = FlussFilterCost(root, baserel, kind, clauses);
+	return list_make4_int(form->kind, form->order, form->limited,
+						  form->prefix);
+}
+
+void
+FlussPathFormUnpack(List *list, FlussPathForm *form)
+{
+	form->kind = linitial_int(list);
+	form->order = lsecond_int(list);
+	form->limited = lthird_int(list) != 0;
+	form->prefix = lfourth_int(list) != 0;
+}
+
+void
+FlussAddScanPath(PlannerInfo *root, RelOptInfo *baserel,
+				 const FlussPathForm *form, List *clauses, double rows,
+				 double fetched, const FlussCost *cost, List *pathkeys,
+				 Relids required_outer)
+{
+	QualCost	filter = FlussFilterCost(root, baserel, form->kind, clauses);
 	Cost		per_row = cpu_tuple_cost + filter.per_tuple;
 	ForeignPath *path;
 
@@ -164,11 +180,23 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
 										 cost->startup + filter.startup,
 										 cost->total + filter.startup +
 										 fetched * per_row,
-										 NIL, required_outer,
-										 list_make1(makeInteger(kind)));
+										 pathkeys, required_outer,
+										 FlussPathFormPack(form));
 	/* a worker would not know the pinned ends */
-	path->path.parallel_safe &= kind == FLUSS_SCAN_LOOKUP;
+	path->path.parallel_safe &= form->kind == FLUSS_SCAN_LOOKUP;
 	add_path(baserel, (Path *) path);
+}
+
+/* A path that gives all rows of the clauses, in no order. */
+static void
+add_plain_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
+			   List *clauses, double rows, double fetched,
+			   const FlussCost *cost, Relids required_outer)
+{
+	FlussPathForm form = {.kind = kind};
+
+	FlussAddScanPath(root, baserel, &form, clauses, rows, fetched, cost, NIL,
+					 required_outer);
 }
 
 /* Adds the path by keys, if the clauses fix them. */
@@ -189,7 +217,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state,
 											 baserel->relid, JOIN_INNER, NULL));
 	FlussCostLookup(state->rel, match.keys, &cost);
 	cost.total += (fetched - match.keys) * state->rel->options->fdw_tuple_cost;
-	add_scan_path(root, baserel, FLUSS_SCAN_LOOKUP, clauses,
+	add_plain_path(root, baserel, FLUSS_SCAN_LOOKUP, clauses,
 				  Min(rows, fetched), fetched, &cost, required_outer);
 }
 
@@ -324,7 +352,7 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 		/* leaders and ends are known in all scans but the first */
 		cost.startup /= 2;
 		cost.total -= cost.startup;
-		add_scan_path(root, baserel, FlussLogKind(state->rel), clauses,
+		add_plain_path(root, baserel, FlussLogKind(state->rel), clauses,
 					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
 	}
 }
@@ -338,7 +366,7 @@ add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 	if (!FlussAddLimitScanPath(root, baserel, state))
 	{
 		FlussCostStateScan(state->rel, kind, state->fetched_rows, &cost);
-		add_scan_path(root, baserel, kind, baserel->baserestrictinfo,
+		add_plain_path(root, baserel, kind, baserel->baserestrictinfo,
 					  baserel->rows, state->fetched_rows, &cost,
 					  baserel->lateral_relids);
 	}
@@ -356,7 +384,7 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	if (state->rel->table == NULL)
 	{
 		FlussCostLog(state->rel, state->table_rows, &cost);
-		add_scan_path(root, baserel, FLUSS_SCAN_UNKNOWN,
+		add_plain_path(root, baserel, FLUSS_SCAN_UNKNOWN,
 					  baserel->baserestrictinfo, baserel->rows,
 					  state->table_rows, &cost, baserel->lateral_relids);
 		return;
@@ -367,7 +395,7 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	else if (!FlussAddLogPaths(root, baserel, state))
 	{
 		FlussCostLog(state->rel, state->cost_rows, &cost);
-		add_scan_path(root, baserel, FlussLogKind(state->rel),
+		add_plain_path(root, baserel, FlussLogKind(state->rel),
 					  baserel->baserestrictinfo, baserel->rows,
 					  state->cost_rows, &cost, baserel->lateral_relids);
 	}
@@ -395,14 +423,12 @@ FlussLookupRelation(const RelOptInfo *baserel)
 	return state->rel;
 }
 
-/* Its costs are the join's.  A second entry of the list says prefix. */
+/* Its costs are the join's. */
 ForeignPath *
 FlussHandedPath(PlannerInfo *root, RelOptInfo *baserel, bool prefix)
 {
-	List	   *private = list_make1(makeInteger(FLUSS_SCAN_HANDED));
+	FlussPathForm form = {.kind = FLUSS_SCAN_HANDED, .prefix = prefix};
 
-	if (prefix)
-		private = lappend(private, makeInteger(1));
 	return fluss_create_foreignscan_path(root, baserel, 1, 0, 0, NIL, NULL,
-										 private);
+										 FlussPathFormPack(&form));
 }

@@ -284,41 +284,20 @@ tail_order(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 /* ------------------------------------------------------------------ paths */
 
 static void
-add_shaped_path(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
-				double rows, double fetched, const FlussCost *cost,
-				FlussScanOrder order, bool limited, List *pathkeys)
-{
-	QualCost	filter = FlussFilterCost(root, baserel, kind,
-										 baserel->baserestrictinfo);
-	Cost		per_row = cpu_tuple_cost + filter.per_tuple;
-	ForeignPath *path;
-
-	path = fluss_create_foreignscan_path(root, baserel, clamp_row_est(rows),
-										 cost->startup + filter.startup,
-										 cost->total + filter.startup +
-										 fetched * per_row,
-										 pathkeys, baserel->lateral_relids,
-										 list_make3(makeInteger(kind),
-													makeInteger(order),
-													makeInteger(limited)));
-	path->path.parallel_safe = false;
-	add_path(baserel, (Path *) path);
-}
-
-static void
 add_tail_path(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state,
 			  FlussScanOrder order)
 {
 	double		rows = Min(limit_rows(root) * state->rel->table->nbuckets,
 						   state->fetched_rows);
+	FlussPathForm form = {FlussLogKind(state->rel), order, true};
 	FlussCost	cost;
 
 	FlussCostLog(state->rel, rows, &cost);
 	/* the ends and starts are asked for first */
 	cost.startup += state->rel->options->fdw_startup_cost;
 	cost.total += state->rel->options->fdw_startup_cost;
-	add_shaped_path(root, baserel, FlussLogKind(state->rel), rows, rows, &cost,
-					order, true, NIL);
+	FlussAddScanPath(root, baserel, &form, baserel->baserestrictinfo, rows,
+					 rows, &cost, NIL, baserel->lateral_relids);
 }
 
 /*
@@ -329,7 +308,7 @@ bool
 FlussAddLogPaths(PlannerInfo *root, RelOptInfo *baserel,
 				 FlussPlanState *state)
 {
-	FlussScanKind kind = FlussLogKind(state->rel);
+	FlussPathForm form = {.kind = FlussLogKind(state->rel)};
 	bool		limited = is_limited(root, baserel, state);
 	bool		replaces = limited && root->sort_pathkeys == NIL;
 	List	   *pathkeys = NIL;
@@ -337,18 +316,24 @@ FlussAddLogPaths(PlannerInfo *root, RelOptInfo *baserel,
 
 	FlussCostLog(state->rel, state->cost_rows, &cost);
 	if (replaces)
-		add_shaped_path(root, baserel, kind, baserel->rows,
-						state->cost_rows, &cost, FLUSS_ORDER_NONE, true,
-						NIL);
+	{
+		form.limited = true;
+		FlussAddScanPath(root, baserel, &form, baserel->baserestrictinfo,
+						 baserel->rows, state->cost_rows, &cost, NIL,
+						 baserel->lateral_relids);
+	}
 	if (!fluss_enable_ordered_scan)
 		return replaces;
 	pathkeys = ascending_pathkeys(root, baserel, state);
 	if (pathkeys != NIL)
-		add_shaped_path(root, baserel, kind, baserel->rows,
-						state->cost_rows, &cost, FLUSS_ORDER_ASCENDING,
-						limited && pathkeys_contained_in(root->sort_pathkeys,
-														 pathkeys),
-						pathkeys);
+	{
+		form.order = FLUSS_ORDER_ASCENDING;
+		form.limited = limited &&
+			pathkeys_contained_in(root->sort_pathkeys, pathkeys);
+		FlussAddScanPath(root, baserel, &form, baserel->baserestrictinfo,
+						 baserel->rows, state->cost_rows, &cost, pathkeys,
+						 baserel->lateral_relids);
+	}
 	if (limited)
 	{
 		FlussScanOrder order = tail_order(root, baserel, state);
@@ -364,6 +349,7 @@ bool
 FlussAddLimitScanPath(PlannerInfo *root, RelOptInfo *baserel,
 					  FlussPlanState *state)
 {
+	FlussPathForm form = {.kind = FLUSS_SCAN_LIMIT, .limited = true};
 	double		rows = limit_rows(root);
 	FlussCost	cost;
 
@@ -371,7 +357,8 @@ FlussAddLimitScanPath(PlannerInfo *root, RelOptInfo *baserel,
 		rows > state->rel->options->limit_scan_max_rows)
 		return false;
 	FlussCostStateScan(state->rel, FLUSS_SCAN_LIMIT, state->table_rows, &cost);
-	add_shaped_path(root, baserel, FLUSS_SCAN_LIMIT, baserel->rows,
-					state->table_rows, &cost, FLUSS_ORDER_NONE, true, NIL);
+	FlussAddScanPath(root, baserel, &form, baserel->baserestrictinfo,
+					 baserel->rows, state->table_rows, &cost, NIL,
+					 baserel->lateral_relids);
 	return true;
 }

@@ -293,6 +293,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 {
 	FlussPlanState *state = baserel->fdw_private;
 	FlussPlanPrivate priv = {.table_id = FLUSS_NO_TABLE_ID};
+	FlussPathForm form;
 	FlussSplit	split;
 	List	   *early;
 	List	   *late;
@@ -302,7 +303,9 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 
 	if (IS_UPPER_REL(baserel))
 		return FlussAggregatePlan(root, baserel, best_path, tlist);
-	priv.kind = intVal(linitial(best_path->fdw_private));
+	FlussPathFormUnpack(best_path->fdw_private, &form);
+	priv.kind = form.kind;
+	priv.order = form.order;
 	if (state->rel->table != NULL)
 	{
 		priv.table_id = state->rel->table->table_id;
@@ -316,21 +319,16 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	priv.attnums = FlussNeededAttributes(state->rel, baserel->relid, used);
 	priv.narrowest = FlussNarrowestIfNone(state->rel, priv.kind, priv.attnums);
 	priv.nvector = list_length(split.vector);
-	priv.prefix = split.prefix ||
-		list_length(best_path->fdw_private) == 2;
+	priv.prefix = split.prefix || form.prefix;
 	ranges = list_concat_copy(split.exact, split.hints);
 	FlussDescribePartitions(state, &priv, baserel->relid, ranges);
 	exprs = list_concat_copy(ranges, split.vector);
-	if (list_length(best_path->fdw_private) == 3)
+	if (form.limited)
 	{
-		priv.order = intVal(lsecond(best_path->fdw_private));
-		if (intVal(lthird(best_path->fdw_private)))
-		{
-			List	   *limit = FlussLimitExprs(root);
+		List	   *limit = FlussLimitExprs(root);
 
-			priv.nlimit = list_length(limit);
-			exprs = list_concat(exprs, limit);
-		}
+		priv.nlimit = list_length(limit);
+		exprs = list_concat(exprs, limit);
 	}
 
 	/* a recheck of a locked row looks at what the scan answers, too */
