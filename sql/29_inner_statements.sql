@@ -1,14 +1,8 @@
 --
 -- Statements inside one that writes, in triggers and functions: what they see of it, as with heap tables
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS fluss_fdw;
-CREATE SERVER inner_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_inner');
-CREATE USER MAPPING FOR PUBLIC SERVER inner_server;
-SELECT fluss_drop_database('inner_server', 'regress_inner', if_exists => true, cascade => true);
-SELECT fluss_create_database('inner_server', 'regress_inner');
+\set test inner
+\i sql/lib/server.sql
 CREATE FOREIGN TABLE events (id integer, seen integer) SERVER inner_server;
 SELECT fluss_create_table('events', bucket_count => 2);
 CREATE FOREIGN TABLE state (id integer NOT NULL, seen integer) SERVER inner_server;

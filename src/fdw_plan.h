@@ -23,6 +23,8 @@ extern bool FlussSplitComparison(const FlussRelation *rel, Index varno,
 /* smallint, integer and bigint, and a value of one of them. */
 extern bool FlussIsIntegerType(Oid type);
 extern int64 FlussIntegerOf(Datum datum, Oid type);
+/* The elements of an array; gives their number. */
+extern int	FlussArrayElements(Datum array, Datum **items, bool **nulls);
 /*
  * column = value or column = ANY (array) that a lookup can answer; gives the
  * column's place in the primary key.  Needs the remote side of rel.

@@ -11,8 +11,6 @@
 #include "fluss_fdw.h"
 
 #include "nodes/nodeFuncs.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 typedef enum KeyNodeKind
@@ -220,10 +218,6 @@ evaluate_values(FlussKeyTree *tree, KeyNode *node)
 {
 	bool		isnull;
 	Datum		datum = ExecEvalExpr(node->value, tree->econtext, &isnull);
-	ArrayType  *array;
-	int16		len;
-	bool		byval;
-	char		align;
 	Datum	   *items;
 	bool	   *nulls;
 	int			n;
@@ -237,10 +231,7 @@ evaluate_values(FlussKeyTree *tree, KeyNode *node)
 		add_value(tree, node, datum, &set);
 		return set;
 	}
-	array = DatumGetArrayTypeP(datum);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, &items,
-					  &nulls, &n);
+	n = FlussArrayElements(datum, &items, &nulls);
 	set = make_set(tree, n, true);
 	for (int i = 0; i < n; i++)
 	{

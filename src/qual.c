@@ -143,6 +143,21 @@ FlussIntegerOf(Datum datum, Oid type)
 }
 
 int
+FlussArrayElements(Datum datum, Datum **items, bool **nulls)
+{
+	ArrayType  *array = DatumGetArrayTypeP(datum);
+	int16		len;
+	bool		byval;
+	char		align;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, items,
+					  nulls, &n);
+	return n;
+}
+
+int
 FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum)
 {
 	const FlussAttribute *attr = &rel->attrs[attnum - 1];

@@ -18,8 +18,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 typedef enum NodeKind
@@ -225,17 +223,10 @@ take_one(RangeNode *node, Datum datum)
 static void
 take_array(RangeNode *node, Datum datum)
 {
-	ArrayType  *array = DatumGetArrayTypeP(datum);
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		len;
-	bool		byval;
-	char		align;
 	Datum	   *items;
 	bool	   *nulls;
-	int			n;
+	int			n = FlussArrayElements(datum, &items, &nulls);
 
-	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(array, type, len, byval, align, &items, &nulls, &n);
 	node->values = palloc((n + 1) * sizeof(int64));
 	for (int i = 0; i < n; i++)
 	{
