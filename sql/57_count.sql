@@ -2,17 +2,8 @@
 -- count(*) of primary key tables: from the servers' statistics where those are
 -- exact, and always what a whole read gives
 --
-\getenv bootstrap FLUSS_BOOTSTRAP
-\if :{?bootstrap}
-\else
-\set bootstrap localhost:9123
-\endif
-\set VERBOSITY terse
-SET client_min_messages = warning;
-CREATE SERVER count_server FOREIGN DATA WRAPPER fluss_fdw OPTIONS (bootstrap_servers :'bootstrap', database_name 'regress_count');
-CREATE USER MAPPING FOR PUBLIC SERVER count_server;
-SELECT fluss_drop_database('count_server', 'regress_count', if_exists => true, cascade => true);
-SELECT fluss_create_database('count_server', 'regress_count');
+\set test count
+\i sql/lib/server.sql
 
 -- the plan with the requests that occurred, without their numbers
 CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
