@@ -279,8 +279,8 @@ open_keys(Check *check, const fluss_bucket_ref *bucket)
 typedef struct KeyCounts
 {
 	int			sampled;
-	int			misplaced;		/* by the hash of Java */
-	int			by_other_hash;	/* of them at their place by that of fluss-rs */
+	int			misplaced;		/* by the hash that the table is said to have */
+	int			by_other_hash;	/* of them at their place by the other one */
 	int			twice;			/* of them with another row at their place */
 } KeyCounts;
 
@@ -299,10 +299,14 @@ look_up_again(Check *check, fluss_lookup *right, KeyCounts *counts)
 static void
 count_keys(Check *check, const fluss_bucket_ref *bucket, KeyCounts *counts)
 {
+	bool		rs = check->options->bucket_hash_rs;
+	fluss_bucket_hash hash = rs ? FLUSS_BUCKET_HASH_RS :
+		FLUSS_BUCKET_HASH_FLUSS;
 	fluss_kvscan *scan = open_keys(check, bucket);
-	fluss_lookup *probe = open_lookup(check, FLUSS_BUCKET_HASH_FLUSS);
-	fluss_lookup *other = open_lookup(check, FLUSS_BUCKET_HASH_RS);
-	fluss_lookup *right = open_lookup(check, FLUSS_BUCKET_HASH_FLUSS);
+	fluss_lookup *probe = open_lookup(check, hash);
+	fluss_lookup *other = open_lookup(check, rs ? FLUSS_BUCKET_HASH_FLUSS :
+									  FLUSS_BUCKET_HASH_RS);
+	fluss_lookup *right = open_lookup(check, hash);
 	fluss_value *key = palloc(sizeof(*key) *
 							  check->table->schema->nprimary_key);
 	fluss_error err;
@@ -335,6 +339,19 @@ count_keys(Check *check, const fluss_bucket_ref *bucket, KeyCounts *counts)
 		look_up_again(check, right, counts);
 }
 
+static const char *
+misplaced_hint(const Check *check, const KeyCounts *counts)
+{
+	bool		rs = check->options->bucket_hash_rs;
+
+	if (counts->by_other_hash < counts->misplaced)
+		return rs ? "Write the rows again with a client that hashes as fluss-rs does." :
+			"Write the rows again with a client that hashes as the Java client does.";
+	return rs ?
+		"They are where the Java client puts them: drop the option bucket_hash if only clients that hash as it does write the table, else write the rows again." :
+		"They are where fluss-rs and pyfluss put them: set the option bucket_hash to \"fluss_rs\" if only those write the table, else write the rows again.";
+}
+
 static void
 check_keyed_bucket(Check *check, int64 partition_id, const char *partition,
 				   int32 bucket)
@@ -348,9 +365,7 @@ check_keyed_bucket(Check *check, int64 partition_id, const char *partition,
 		report(check, "misplaced keys", place,
 			   psprintf("%d of %d rows looked at do not belong there by their keys: lookups miss them.",
 						counts.misplaced, counts.sampled),
-			   counts.by_other_hash == counts.misplaced ?
-			   "They are where fluss-rs and pyfluss put them: set the option bucket_hash to \"fluss_rs\" if only those write the table, else write the rows again." :
-			   "Write the rows again with a client that hashes as the Java client does.");
+			   misplaced_hint(check, &counts));
 	if (counts.twice > 0)
 		report(check, "keys found twice", place,
 			   psprintf("%d of %d misplaced keys have another row where they belong.",
