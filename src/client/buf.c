@@ -9,6 +9,7 @@
 #include "buf.h"
 
 #define FIRST_CAPACITY	((size_t) 256)
+#define MAX_VARINT		10
 
 /* ---- writer */
 
@@ -65,21 +66,16 @@ grow(fluss_buf *buf, size_t needed)
 	return true;
 }
 
-uint8_t *
-fluss_buf_reserve(fluss_buf *buf, size_t size)
+bool
+fluss_buf_grow(fluss_buf *buf, size_t size)
 {
 	size_t		needed;
 
 	if (buf->failed)
-		return NULL;
-	if (__builtin_add_overflow(buf->size, size, &needed) ||
-		needed > PTRDIFF_MAX ||
-		((needed > buf->capacity || buf->data == NULL) && !grow(buf, needed)))
-	{
-		buf->failed = true;
-		return NULL;
-	}
-	return buf->data + buf->size;
+		return false;
+	buf->failed = __builtin_add_overflow(buf->size, size, &needed) ||
+		needed > PTRDIFF_MAX || !grow(buf, needed);
+	return !buf->failed;
 }
 
 uint8_t *
@@ -150,16 +146,18 @@ fluss_buf_varint32(fluss_buf *buf, uint32_t v)
 void
 fluss_buf_varint64(fluss_buf *buf, uint64_t v)
 {
-	uint8_t		bytes[10];
-	size_t		n = 0;
+	uint8_t    *start = fluss_buf_reserve(buf, MAX_VARINT);
+	uint8_t    *p = start;
 
+	if (p == NULL)
+		return;
 	while (v >= 0x80)
 	{
-		bytes[n++] = (uint8_t) (v | 0x80);
+		*p++ = (uint8_t) (v | 0x80);
 		v >>= 7;
 	}
-	bytes[n++] = (uint8_t) v;
-	fluss_buf_append(buf, bytes, n);
+	*p++ = (uint8_t) v;
+	buf->size += (size_t) (p - start);
 }
 
 /* ---- reader */
@@ -174,20 +172,6 @@ fluss_reader_init(fluss_reader *reader, const void *data, size_t size)
 	reader->pos = reader->start;
 	reader->end = reader->start + size;
 	reader->failed = false;
-}
-
-const uint8_t *
-fluss_read_bytes(fluss_reader *reader, size_t size)
-{
-	const uint8_t *p = reader->pos;
-
-	if (reader->failed || size > fluss_reader_left(reader))
-	{
-		reader->failed = true;
-		return NULL;
-	}
-	reader->pos += size;
-	return p;
 }
 
 uint8_t

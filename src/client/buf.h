@@ -80,8 +80,17 @@ void fluss_buf_init(fluss_buf *buf, const fluss_host *host);
 void fluss_buf_free(fluss_buf *buf);
 /* Forgets the content and the error, keeps the memory. */
 void fluss_buf_reset(fluss_buf *buf);
+/* For the next function: makes that room. */
+bool fluss_buf_grow(fluss_buf *buf, size_t size);
 /* Room for size more bytes; NULL (and failed) when there is none. */
-uint8_t *fluss_buf_reserve(fluss_buf *buf, size_t size);
+static inline uint8_t *
+fluss_buf_reserve(fluss_buf *buf, size_t size)
+{
+	if ((buf->failed || buf->data == NULL ||
+		 size > buf->capacity - buf->size) && !fluss_buf_grow(buf, size))
+		return NULL;
+	return buf->data + buf->size;
+}
 /* Appends size zero bytes and returns where they start, or NULL. */
 uint8_t *fluss_buf_append_zeros(fluss_buf *buf, size_t size);
 void fluss_buf_append(fluss_buf *buf, const void *data, size_t size);
@@ -110,7 +119,19 @@ fluss_reader_left(const fluss_reader *reader)
 	return (size_t) (reader->end - reader->pos);
 }
 /* size bytes in place, or NULL (and failed) */
-const uint8_t *fluss_read_bytes(fluss_reader *reader, size_t size);
+static inline const uint8_t *
+fluss_read_bytes(fluss_reader *reader, size_t size)
+{
+	const uint8_t *p = reader->pos;
+
+	if (reader->failed || size > fluss_reader_left(reader))
+	{
+		reader->failed = true;
+		return NULL;
+	}
+	reader->pos += size;
+	return p;
+}
 uint8_t fluss_read_u8(fluss_reader *reader);
 uint16_t fluss_read_u16le(fluss_reader *reader);
 uint32_t fluss_read_u32le(fluss_reader *reader);
