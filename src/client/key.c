@@ -6,11 +6,8 @@
  * Compacted: the columns as in a COMPACTED row, without a null bitmap.
  *
  * Paimon: a Paimon BinaryRow.  (columns + 63 + 8) / 64 * 8 bytes of row kind
- * and null bits, all zero; 8 bytes for each column; then a variable part whose
- * entries are padded to 8 bytes.  Small values fill the low bytes of their 8;
- * up to 7 bytes of text lie there too, with 0x80 | size in the last one.
- * Others lie in the variable part, and their 8 bytes are offset << 32 | size,
- * the offset counted from the start of the row.
+ * and null bits, all zero; a slot of 8 bytes for each column; then what does
+ * not fit its slot: see row_nested.c.  Offsets count from the start of the row.
  *
  * Iceberg: one column only, without a size.
  *
@@ -20,6 +17,7 @@
 #include <strings.h>
 
 #include "error.h"
+#include "fixed.h"
 #include "row.h"
 #include "schema.h"
 
@@ -66,28 +64,10 @@ keeps_prefix(fluss_key_encoder encoder, const fluss_table *table)
 		return false;
 	for (int32_t i = 0; i < table->nbucket_key; i++)
 	{
-		const fluss_type *type =
-			&table->schema->columns[table->bucket_key[i]].type;
+		int32_t		column = table->bucket_key[i];
 
-		switch (type->id)
-		{
-			case FLUSS_CHAR:
-			case FLUSS_STRING:
-			case FLUSS_BINARY:
-			case FLUSS_BYTES:
-				return false;
-			case FLUSS_DECIMAL:
-				if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
-					return false;
-				break;
-			case FLUSS_TIMESTAMP:
-			case FLUSS_TIMESTAMP_LTZ:
-				if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
-					return false;
-				break;
-			default:
-				break;
-		}
+		if (fluss_fixed_width(&table->schema->columns[column].type) == 0)
+			return false;
 	}
 	return true;
 }
@@ -115,116 +95,6 @@ fluss_table_prefix_lookup(const fluss_table *table)
 /* ---- Paimon */
 
 static void
-paimon_variable(fluss_buf *out, size_t start, size_t slot, const void *data,
-				size_t size, size_t reserved)
-{
-	uint64_t	offset = out->size - start;
-
-	if (out->failed)
-		return;
-	fluss_store_u64le(out->data + slot, offset << 32 | size);
-	fluss_buf_append(out, data, size);
-	fluss_buf_append_zeros(out, reserved - size);
-}
-
-static void
-paimon_bytes(fluss_buf *out, size_t start, size_t slot,
-			 const fluss_bytes *bytes)
-{
-	if (bytes->size > 7)
-	{
-		paimon_variable(out, start, slot, bytes->data, bytes->size,
-						(bytes->size + 7) / 8 * 8);
-		return;
-	}
-	if (bytes->size > 0)
-		memcpy(out->data + slot, bytes->data, bytes->size);
-	out->data[slot + 7] = (uint8_t) (0x80 | bytes->size);
-}
-
-static void
-paimon_decimal(fluss_buf *out, size_t start, size_t slot,
-			   const fluss_type *type, const fluss_value *value)
-{
-	uint8_t		bytes[16];
-	size_t		size;
-
-	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
-	{
-		fluss_store_u64le(out->data + slot, value->u.decimal.low);
-		return;
-	}
-	size = fluss_decimal_to_bytes(value, bytes);
-	paimon_variable(out, start, slot, bytes + 16 - size, size, 16);
-}
-
-/* The nanoseconds take the place of the size. */
-static void
-paimon_timestamp(fluss_buf *out, size_t start, size_t slot,
-				 const fluss_type *type, const fluss_value *value)
-{
-	uint64_t	offset = out->size - start;
-	uint64_t	millis = (uint64_t) value->u.timestamp.millis;
-
-	if (type->precision <= FLUSS_COMPACT_TIMESTAMP_PRECISION)
-	{
-		fluss_store_u64le(out->data + slot, millis);
-		return;
-	}
-	fluss_store_u64le(out->data + slot,
-					  offset << 32 | (uint32_t) value->u.timestamp.nanos);
-	fluss_buf_u64le(out, millis);
-}
-
-static void
-paimon_value(fluss_buf *out, size_t start, size_t slot,
-			 const fluss_type *type, const fluss_value *value)
-{
-	uint8_t    *p = out->data + slot;
-	uint32_t	bits4;
-	uint64_t	bits8;
-
-	switch (type->id)
-	{
-		case FLUSS_BOOLEAN:
-			*p = value->u.boolean ? 1 : 0;
-			break;
-		case FLUSS_TINYINT:
-			*p = (uint8_t) value->u.integer;
-			break;
-		case FLUSS_SMALLINT:
-			fluss_store_u16le(p, (uint16_t) value->u.integer);
-			break;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			fluss_store_u32le(p, (uint32_t) value->u.integer);
-			break;
-		case FLUSS_BIGINT:
-			fluss_store_u64le(p, (uint64_t) value->u.integer);
-			break;
-		case FLUSS_FLOAT:
-			memcpy(&bits4, &value->u.float4, sizeof(bits4));
-			fluss_store_u32le(p, bits4);
-			break;
-		case FLUSS_DOUBLE:
-			memcpy(&bits8, &value->u.float8, sizeof(bits8));
-			fluss_store_u64le(p, bits8);
-			break;
-		case FLUSS_DECIMAL:
-			paimon_decimal(out, start, slot, type, value);
-			break;
-		case FLUSS_TIMESTAMP:
-		case FLUSS_TIMESTAMP_LTZ:
-			paimon_timestamp(out, start, slot, type, value);
-			break;
-		default:
-			paimon_bytes(out, start, slot, &value->u.bytes);
-			break;
-	}
-}
-
-static void
 paimon_key(const fluss_schema *schema, const int32_t *columns, int ncolumns,
 		   const fluss_value *values, fluss_buf *out)
 {
@@ -233,8 +103,14 @@ paimon_key(const fluss_schema *schema, const int32_t *columns, int ncolumns,
 
 	fluss_buf_append_zeros(out, header + 8 * (size_t) ncolumns);
 	for (int i = 0; i < ncolumns && !out->failed; i++)
-		paimon_value(out, start, start + header + 8 * (size_t) i,
-					 &schema->columns[columns[i]].type, &values[columns[i]]);
+	{
+		const fluss_type *type = &schema->columns[columns[i]].type;
+		const fluss_value *value = &values[columns[i]];
+		size_t		slot_at = start + header + 8 * (size_t) i;
+
+		if (!fluss_fixed_put(type, value, out->data + slot_at))
+			fluss_slot_put_long(out, start, slot_at, type, value);
+	}
 }
 
 /* ---- Iceberg */
@@ -273,7 +149,7 @@ iceberg_key(const fluss_type *type, const fluss_value *value, fluss_buf *out)
 			break;
 		case FLUSS_FLOAT:
 		case FLUSS_DOUBLE:
-			fluss_compacted_put(out, type, value);
+			fluss_compacted_append(out, type, value);
 			break;
 		default:
 			fluss_buf_append(out, value->u.bytes.data, value->u.bytes.size);
@@ -340,7 +216,7 @@ fluss_key_encode(fluss_key_encoder encoder, const fluss_schema *schema,
 	else
 	{
 		for (int i = 0; i < ncolumns; i++)
-			fluss_compacted_put(out, &schema->columns[columns[i]].type,
+			fluss_compacted_append(out, &schema->columns[columns[i]].type,
 								&values[columns[i]]);
 	}
 	return out->failed ? fluss_fail_memory(err) : FLUSS_OK;

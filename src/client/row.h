@@ -112,11 +112,18 @@ FLUSS_MUST_CHECK fluss_status fluss_nested_encode(fluss_row_format format,
 												  const fluss_value *value,
 												  fluss_buf *out,
 												  fluss_error *err);
+/*
+ * Puts a scalar that is not of fixed width into its slot of 8 bytes, which is
+ * zero, and what does not fit behind all that is there.  Offsets count from
+ * start.
+ */
+void fluss_slot_put_long(fluss_buf *out, size_t start, size_t slot_at,
+						 const fluss_type *type, const fluss_value *value);
 /* FLUSS_NOT_NULL_VIOLATION of the column. */
 fluss_status fluss_fail_null(fluss_error *err, const char *name);
 /* Appends one value of a scalar type that is not NULL. */
-void fluss_compacted_put(fluss_buf *out, const fluss_type *type,
-						 const fluss_value *value);
+void fluss_compacted_append(fluss_buf *out, const fluss_type *type,
+							const fluss_value *value);
 
 /*
  * Checks a value against its type: NULL, integer and decimal ranges, CHAR and

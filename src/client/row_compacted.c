@@ -23,35 +23,34 @@
 #include <string.h>
 
 #include "error.h"
+#include "fixed.h"
 #include "row.h"
 #include "schema.h"
 
 /* ---- decoding */
 
-static void
-get_bytes(fluss_reader *reader, fluss_value *value)
+static fluss_bytes
+get_bytes(fluss_reader *reader)
 {
-	value->u.bytes.size = fluss_read_varint32(reader);
-	value->u.bytes.data = fluss_read_bytes(reader, value->u.bytes.size);
+	size_t		size = fluss_read_varint32(reader);
+
+	return (fluss_bytes) {fluss_read_bytes(reader, size), size};
 }
 
 static void
 get_decimal(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 {
-	int64_t		unscaled;
+	fluss_bytes bytes;
 
-	if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
+	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
 	{
-		size_t		size = fluss_read_varint32(reader);
-		const uint8_t *bytes = fluss_read_bytes(reader, size);
-
-		if (bytes != NULL && !fluss_decimal_from_bytes(bytes, size, value))
-			reader->failed = true;
+		fluss_decimal_from_int64((int64_t) fluss_read_varint64(reader), value);
 		return;
 	}
-	unscaled = (int64_t) fluss_read_varint64(reader);
-	value->u.decimal.low = (uint64_t) unscaled;
-	value->u.decimal.high = unscaled < 0 ? -1 : 0;
+	bytes = get_bytes(reader);
+	if (bytes.data != NULL &&
+		!fluss_decimal_from_bytes(bytes.data, bytes.size, value))
+		reader->failed = true;
 }
 
 static void
@@ -67,25 +66,22 @@ get_timestamp(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 	value->u.timestamp.nanos = (int32_t) nanos;
 }
 
+static void
+get_fixed(fluss_reader *reader, const fluss_type *type, fluss_value *value)
+{
+	const uint8_t *data = fluss_read_bytes(reader, fluss_fixed_width(type));
+
+	if (data != NULL)
+		fluss_fixed_get(type, data, value);
+}
+
 /* What does not fit makes the reader fail. */
 static void
 get_value(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 {
-	uint32_t	bits4;
-	uint64_t	bits8;
-
 	value->is_null = false;
 	switch (type->id)
 	{
-		case FLUSS_BOOLEAN:
-			value->u.boolean = fluss_read_u8(reader) != 0;
-			break;
-		case FLUSS_TINYINT:
-			value->u.integer = (int8_t) fluss_read_u8(reader);
-			break;
-		case FLUSS_SMALLINT:
-			value->u.integer = (int16_t) fluss_read_u16le(reader);
-			break;
 		case FLUSS_INTEGER:
 		case FLUSS_DATE:
 		case FLUSS_TIME:
@@ -94,13 +90,12 @@ get_value(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 		case FLUSS_BIGINT:
 			value->u.integer = (int64_t) fluss_read_varint64(reader);
 			break;
+		case FLUSS_BOOLEAN:
+		case FLUSS_TINYINT:
+		case FLUSS_SMALLINT:
 		case FLUSS_FLOAT:
-			bits4 = fluss_read_u32le(reader);
-			memcpy(&value->u.float4, &bits4, sizeof(bits4));
-			break;
 		case FLUSS_DOUBLE:
-			bits8 = fluss_read_u64le(reader);
-			memcpy(&value->u.float8, &bits8, sizeof(bits8));
+			get_fixed(reader, type, value);
 			break;
 		case FLUSS_DECIMAL:
 			get_decimal(reader, type, value);
@@ -109,15 +104,9 @@ get_value(fluss_reader *reader, const fluss_type *type, fluss_value *value)
 		case FLUSS_TIMESTAMP_LTZ:
 			get_timestamp(reader, type, value);
 			break;
-		case FLUSS_CHAR:
-		case FLUSS_STRING:
-		case FLUSS_BINARY:
-		case FLUSS_BYTES:
-		case FLUSS_ARRAY:
-		case FLUSS_MAP:
-		case FLUSS_ROW:
+		default:
 			/* for a nested type this is not all yet */
-			get_bytes(reader, value);
+			value->u.bytes = get_bytes(reader);
 			break;
 	}
 }
@@ -207,23 +196,11 @@ put_timestamp(fluss_buf *out, const fluss_type *type, const fluss_value *value)
 }
 
 void
-fluss_compacted_put(fluss_buf *out, const fluss_type *type,
-					const fluss_value *value)
+fluss_compacted_append(fluss_buf *out, const fluss_type *type,
+					   const fluss_value *value)
 {
-	uint32_t	bits4;
-	uint64_t	bits8;
-
 	switch (type->id)
 	{
-		case FLUSS_BOOLEAN:
-			fluss_buf_u8(out, value->u.boolean ? 1 : 0);
-			break;
-		case FLUSS_TINYINT:
-			fluss_buf_u8(out, (uint8_t) value->u.integer);
-			break;
-		case FLUSS_SMALLINT:
-			fluss_buf_u16le(out, (uint16_t) value->u.integer);
-			break;
 		case FLUSS_INTEGER:
 		case FLUSS_DATE:
 		case FLUSS_TIME:
@@ -232,13 +209,12 @@ fluss_compacted_put(fluss_buf *out, const fluss_type *type,
 		case FLUSS_BIGINT:
 			fluss_buf_varint64(out, (uint64_t) value->u.integer);
 			break;
+		case FLUSS_BOOLEAN:
+		case FLUSS_TINYINT:
+		case FLUSS_SMALLINT:
 		case FLUSS_FLOAT:
-			memcpy(&bits4, &value->u.float4, sizeof(bits4));
-			fluss_buf_u32le(out, bits4);
-			break;
 		case FLUSS_DOUBLE:
-			memcpy(&bits8, &value->u.float8, sizeof(bits8));
-			fluss_buf_u64le(out, bits8);
+			fluss_fixed_append(out, type, value);
 			break;
 		case FLUSS_DECIMAL:
 			put_decimal(out, type, value);
@@ -247,16 +223,9 @@ fluss_compacted_put(fluss_buf *out, const fluss_type *type,
 		case FLUSS_TIMESTAMP_LTZ:
 			put_timestamp(out, type, value);
 			break;
-		case FLUSS_CHAR:
-		case FLUSS_STRING:
-		case FLUSS_BINARY:
-		case FLUSS_BYTES:
+		default:
 			put_bytes(out, value->u.bytes.data, value->u.bytes.size);
 			break;
-		case FLUSS_ARRAY:
-		case FLUSS_MAP:
-		case FLUSS_ROW:
-			break;				/* not of a scalar type */
 	}
 }
 
@@ -312,7 +281,7 @@ fluss_compacted_encode(const fluss_column *columns, int32_t ncolumns,
 		else if (!fluss_type_is_scalar(&column->type))
 			status = put_nested(out, column, &values[i], err);
 		else
-			fluss_compacted_put(out, &column->type, &values[i]);
+			fluss_compacted_append(out, &column->type, &values[i]);
 		if (status != FLUSS_OK)
 			return status;
 	}

@@ -6,14 +6,9 @@
  * for NULL, lowest bit first; an int32 for each column of variable size; then
  * the columns that are not NULL, in order:
  *
- *	BOOLEAN, TINYINT			1 byte
- *	SMALLINT					2 bytes
- *	INT, DATE, TIME, FLOAT		4 bytes
- *	BIGINT, DOUBLE				8 bytes
+ *	values of fixed width		see fixed.h
  *	CHAR(n), BINARY(n)			n bytes, shorter ones padded with zeros
- *	DECIMAL up to 18 digits		64-bit unscaled value
- *	TIMESTAMP(_LTZ) up to (3)	64-bit milliseconds
- *	TIMESTAMP(_LTZ) above		the same, then 32-bit nanoseconds
+ *	TIMESTAMP(_LTZ) above (3)	64-bit milliseconds, 32-bit nanoseconds
  *	STRING, BYTES				variable: the bytes
  *	DECIMAL of more digits		variable: big-endian bytes
  *	ARRAY, MAP, ROW				variable: see row_nested.c
@@ -25,36 +20,26 @@
 #include <string.h>
 
 #include "error.h"
+#include "fixed.h"
 #include "row.h"
 #include "schema.h"
 
 /* Bytes of a value, or -1 when they vary. */
 static int64_t
-fixed_size(const fluss_type *type)
+value_size(const fluss_type *type)
 {
+	size_t		width = fluss_fixed_width(type);
+
+	if (width > 0)
+		return (int64_t) width;
 	switch (type->id)
 	{
-		case FLUSS_BOOLEAN:
-		case FLUSS_TINYINT:
-			return 1;
-		case FLUSS_SMALLINT:
-			return 2;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-		case FLUSS_FLOAT:
-			return 4;
-		case FLUSS_BIGINT:
-		case FLUSS_DOUBLE:
-			return 8;
 		case FLUSS_CHAR:
 		case FLUSS_BINARY:
 			return type->length;
-		case FLUSS_DECIMAL:
-			return type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION ? 8 : -1;
 		case FLUSS_TIMESTAMP:
 		case FLUSS_TIMESTAMP_LTZ:
-			return type->precision <= FLUSS_COMPACT_TIMESTAMP_PRECISION ? 8 : 12;
+			return 12;
 		default:
 			return -1;
 	}
@@ -66,7 +51,7 @@ sizes_size(const fluss_column *columns, int32_t ncolumns)
 	size_t		size = 0;
 
 	for (int32_t i = 0; i < ncolumns; i++)
-		size += fixed_size(&columns[i].type) < 0 ? 4 : 0;
+		size += value_size(&columns[i].type) < 0 ? 4 : 0;
 	return size;
 }
 
@@ -83,86 +68,44 @@ get_char(const uint8_t *data, size_t size, fluss_value *value)
 }
 
 static fluss_status
-get_decimal(const fluss_type *type, const uint8_t *data, size_t size,
-			fluss_value *value)
+get_timestamp(const uint8_t *data, fluss_value *value)
 {
-	if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
-		return fluss_decimal_from_bytes(data, size, value) ? FLUSS_OK :
-			FLUSS_MALFORMED;
-	value->u.decimal.low = fluss_load_u64le(data);
-	value->u.decimal.high = (int64_t) value->u.decimal.low < 0 ? -1 : 0;
-	return FLUSS_OK;
-}
+	uint32_t	nanos = fluss_load_u32le(data + 8);
 
-static fluss_status
-get_timestamp(const fluss_type *type, const uint8_t *data, fluss_value *value)
-{
-	uint32_t	nanos = 0;
-
-	if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
-		nanos = fluss_load_u32le(data + 8);
 	value->u.timestamp.millis = (int64_t) fluss_load_u64le(data);
 	value->u.timestamp.nanos = (int32_t) nanos;
 	return nanos <= 999999 ? FLUSS_OK : FLUSS_MALFORMED;
 }
 
-/* Of a fixed-width type there are as many bytes as it takes. */
+/* Where value_size says how many bytes there are, there are as many. */
 static fluss_status
 get_value(fluss_arena *arena, const fluss_type *type, const uint8_t *data,
 		  size_t size, fluss_value *value)
 {
-	uint32_t	bits4;
-	uint64_t	bits8;
-
 	value->is_null = false;
+	if (fluss_fixed_get(type, data, value))
+		return FLUSS_OK;
 	switch (type->id)
 	{
-		case FLUSS_BOOLEAN:
-			value->u.boolean = data[0] != 0;
-			break;
-		case FLUSS_TINYINT:
-			value->u.integer = (int8_t) data[0];
-			break;
-		case FLUSS_SMALLINT:
-			value->u.integer = (int16_t) fluss_load_u16le(data);
-			break;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			value->u.integer = (int32_t) fluss_load_u32le(data);
-			break;
-		case FLUSS_BIGINT:
-			value->u.integer = (int64_t) fluss_load_u64le(data);
-			break;
-		case FLUSS_FLOAT:
-			bits4 = fluss_load_u32le(data);
-			memcpy(&value->u.float4, &bits4, sizeof(bits4));
-			break;
-		case FLUSS_DOUBLE:
-			bits8 = fluss_load_u64le(data);
-			memcpy(&value->u.float8, &bits8, sizeof(bits8));
-			break;
 		case FLUSS_DECIMAL:
-			return get_decimal(type, data, size, value);
+			return fluss_decimal_from_bytes(data, size, value) ? FLUSS_OK :
+				FLUSS_MALFORMED;
 		case FLUSS_TIMESTAMP:
 		case FLUSS_TIMESTAMP_LTZ:
-			return get_timestamp(type, data, value);
+			return get_timestamp(data, value);
 		case FLUSS_CHAR:
 			get_char(data, size, value);
-			break;
-		case FLUSS_STRING:
-		case FLUSS_BINARY:
-		case FLUSS_BYTES:
-			value->u.bytes.data = data;
-			value->u.bytes.size = size;
-			break;
+			return FLUSS_OK;
 		case FLUSS_ARRAY:
 		case FLUSS_MAP:
 		case FLUSS_ROW:
 			return fluss_nested_decode(arena, FLUSS_FORMAT_INDEXED, type,
 									   data, size, value);
+		default:
+			value->u.bytes.data = data;
+			value->u.bytes.size = size;
+			return FLUSS_OK;
 	}
-	return FLUSS_OK;
 }
 
 fluss_status
@@ -183,7 +126,7 @@ fluss_indexed_decode(fluss_arena *arena, const fluss_column *columns,
 	for (int32_t i = 0; i < ncolumns; i++)
 	{
 		const fluss_type *type = &columns[i].type;
-		int64_t		fixed = fixed_size(type);
+		int64_t		fixed = value_size(type);
 		bool		skip = !fluss_type_is_scalar(type) && want != NULL &&
 			!want[i];
 		size_t		value_size = (size_t) fixed;
@@ -254,78 +197,42 @@ put_padded(fluss_buf *out, const fluss_type *type, const fluss_bytes *bytes)
 }
 
 static void
-put_decimal(fluss_buf *out, const fluss_type *type, const fluss_value *value)
+put_decimal(fluss_buf *out, const fluss_value *value)
 {
 	uint8_t		bytes[16];
-	size_t		size;
+	size_t		size = fluss_decimal_to_bytes(value, bytes);
 
-	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
-	{
-		fluss_buf_u64le(out, value->u.decimal.low);
-		return;
-	}
-	size = fluss_decimal_to_bytes(value, bytes);
 	fluss_buf_append(out, bytes + 16 - size, size);
 }
 
+/* What is not of fixed width. */
 static fluss_status
 put_value(fluss_buf *out, const fluss_column *column, const fluss_value *value,
 		  fluss_error *err)
 {
-	uint32_t	bits4;
-	uint64_t	bits8;
-
 	switch (column->type.id)
 	{
-		case FLUSS_BOOLEAN:
-			fluss_buf_u8(out, value->u.boolean ? 1 : 0);
-			break;
-		case FLUSS_TINYINT:
-			fluss_buf_u8(out, (uint8_t) value->u.integer);
-			break;
-		case FLUSS_SMALLINT:
-			fluss_buf_u16le(out, (uint16_t) value->u.integer);
-			break;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			fluss_buf_u32le(out, (uint32_t) value->u.integer);
-			break;
-		case FLUSS_BIGINT:
-			fluss_buf_u64le(out, (uint64_t) value->u.integer);
-			break;
-		case FLUSS_FLOAT:
-			memcpy(&bits4, &value->u.float4, sizeof(bits4));
-			fluss_buf_u32le(out, bits4);
-			break;
-		case FLUSS_DOUBLE:
-			memcpy(&bits8, &value->u.float8, sizeof(bits8));
-			fluss_buf_u64le(out, bits8);
-			break;
 		case FLUSS_DECIMAL:
-			put_decimal(out, &column->type, value);
-			break;
+			put_decimal(out, value);
+			return FLUSS_OK;
 		case FLUSS_TIMESTAMP:
 		case FLUSS_TIMESTAMP_LTZ:
 			fluss_buf_u64le(out, (uint64_t) value->u.timestamp.millis);
-			if (column->type.precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
-				fluss_buf_u32le(out, (uint32_t) value->u.timestamp.nanos);
-			break;
+			fluss_buf_u32le(out, (uint32_t) value->u.timestamp.nanos);
+			return FLUSS_OK;
 		case FLUSS_CHAR:
 		case FLUSS_BINARY:
 			put_padded(out, &column->type, &value->u.bytes);
-			break;
-		case FLUSS_STRING:
-		case FLUSS_BYTES:
-			fluss_buf_append(out, value->u.bytes.data, value->u.bytes.size);
-			break;
+			return FLUSS_OK;
 		case FLUSS_ARRAY:
 		case FLUSS_MAP:
 		case FLUSS_ROW:
 			return fluss_nested_encode(FLUSS_FORMAT_INDEXED, column, value,
 									   out, err);
+		default:
+			fluss_buf_append(out, value->u.bytes.data, value->u.bytes.size);
+			return FLUSS_OK;
 	}
-	return FLUSS_OK;
 }
 
 fluss_status
@@ -350,12 +257,14 @@ fluss_indexed_encode(const fluss_column *columns, int32_t ncolumns,
 			out->data[start + (size_t) i / 8] |= (uint8_t) (1 << (i & 7));
 			continue;
 		}
+		if (fluss_fixed_append(out, &columns[i].type, &values[i]))
+			continue;
 		status = put_value(out, &columns[i], &values[i], err);
 		if (status != FLUSS_OK)
 			return status;
 		if (out->size - value_at > INT32_MAX)
 			out->failed = true;
-		if (fixed_size(&columns[i].type) >= 0 || out->failed)
+		if (value_size(&columns[i].type) >= 0 || out->failed)
 			continue;
 		fluss_store_u32le(out->data + size_at,
 						  (uint32_t) (out->size - value_at));

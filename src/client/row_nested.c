@@ -4,12 +4,9 @@
  *
  * An array is int32 n, a null bitmap of (n + 31) / 32 * 4 bytes (bit i set for
  * NULL, lowest bit first), n slots, zeros up to a multiple of 8, and what does
- * not fit its slot, each part padded with zeros to a multiple of 8.  Slots are
- * 1 byte wide for BOOLEAN and TINYINT, 2 for SMALLINT, 4 for INT, FLOAT, DATE
- * and TIME, and 8 for all others.  A slot of 8 bytes holds
+ * not fit its slot, each part padded with zeros to a multiple of 8.  Slots of
+ * values of fixed width are as wide as these (see fixed.h), all others 8 bytes:
  *
- *	BIGINT, DOUBLE, short DECIMAL		the value
- *	TIMESTAMP(_LTZ) up to (3)			milliseconds
  *	TIMESTAMP(_LTZ) above				reference to int64 milliseconds, with
  *										the nanoseconds in place of a size
  *	CHAR, STRING, BINARY, BYTES			up to 7 bytes, byte 7 = 0x80 + size;
@@ -26,6 +23,7 @@
  * checked: a few bytes cannot stand for ever more values.
  */
 #include "error.h"
+#include "fixed.h"
 #include "row.h"
 #include "schema.h"
 
@@ -36,21 +34,9 @@
 static size_t
 slot_width(const fluss_type *type)
 {
-	switch (type->id)
-	{
-		case FLUSS_BOOLEAN:
-		case FLUSS_TINYINT:
-			return 1;
-		case FLUSS_SMALLINT:
-			return 2;
-		case FLUSS_INTEGER:
-		case FLUSS_FLOAT:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			return 4;
-		default:
-			return 8;
-	}
+	size_t		width = fluss_fixed_width(type);
+
+	return width > 0 ? width : 8;
 }
 
 /* Bytes before the first slot. */
@@ -99,35 +85,21 @@ get_bytes(array_reader *r, const uint8_t *slot, fluss_value *value)
 }
 
 static fluss_status
-get_decimal(array_reader *r, const fluss_type *type, const uint8_t *slot,
-			fluss_value *value)
+get_decimal(array_reader *r, const uint8_t *slot, fluss_value *value)
 {
 	size_t		size = fluss_load_u32le(slot);
-	const uint8_t *bytes;
+	const uint8_t *bytes = follow(r, slot, size);
 
-	if (type->precision > FLUSS_COMPACT_DECIMAL_PRECISION)
-	{
-		bytes = follow(r, slot, size);
-		return bytes != NULL && fluss_decimal_from_bytes(bytes, size, value) ?
-			FLUSS_OK : FLUSS_MALFORMED;
-	}
-	value->u.decimal.low = fluss_load_u64le(slot);
-	value->u.decimal.high = (int64_t) value->u.decimal.low < 0 ? -1 : 0;
-	return FLUSS_OK;
+	return bytes != NULL && fluss_decimal_from_bytes(bytes, size, value) ?
+		FLUSS_OK : FLUSS_MALFORMED;
 }
 
 static fluss_status
-get_timestamp(array_reader *r, const fluss_type *type, const uint8_t *slot,
-			  fluss_value *value)
+get_timestamp(array_reader *r, const uint8_t *slot, fluss_value *value)
 {
-	uint32_t	nanos = 0;
-	const uint8_t *millis = slot;
+	uint32_t	nanos = fluss_load_u32le(slot);
+	const uint8_t *millis = follow(r, slot, 8);
 
-	if (type->precision > FLUSS_COMPACT_TIMESTAMP_PRECISION)
-	{
-		nanos = fluss_load_u32le(slot);
-		millis = follow(r, slot, 8);
-	}
 	if (millis == NULL || nanos > 999999)
 		return FLUSS_MALFORMED;
 	value->u.timestamp.millis = (int64_t) fluss_load_u64le(millis);
@@ -150,53 +122,23 @@ static fluss_status
 get_element(array_reader *r, const fluss_type *type, const uint8_t *slot,
 			fluss_value *value)
 {
-	uint32_t	bits4;
-	uint64_t	bits8;
-
 	value->is_null = false;
+	if (fluss_fixed_get(type, slot, value))
+		return FLUSS_OK;
 	switch (type->id)
 	{
-		case FLUSS_BOOLEAN:
-			value->u.boolean = slot[0] != 0;
-			return FLUSS_OK;
-		case FLUSS_TINYINT:
-			value->u.integer = (int8_t) slot[0];
-			return FLUSS_OK;
-		case FLUSS_SMALLINT:
-			value->u.integer = (int16_t) fluss_load_u16le(slot);
-			return FLUSS_OK;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			value->u.integer = (int32_t) fluss_load_u32le(slot);
-			return FLUSS_OK;
-		case FLUSS_BIGINT:
-			value->u.integer = (int64_t) fluss_load_u64le(slot);
-			return FLUSS_OK;
-		case FLUSS_FLOAT:
-			bits4 = fluss_load_u32le(slot);
-			memcpy(&value->u.float4, &bits4, sizeof(bits4));
-			return FLUSS_OK;
-		case FLUSS_DOUBLE:
-			bits8 = fluss_load_u64le(slot);
-			memcpy(&value->u.float8, &bits8, sizeof(bits8));
-			return FLUSS_OK;
 		case FLUSS_DECIMAL:
-			return get_decimal(r, type, slot, value);
+			return get_decimal(r, slot, value);
 		case FLUSS_TIMESTAMP:
 		case FLUSS_TIMESTAMP_LTZ:
-			return get_timestamp(r, type, slot, value);
-		case FLUSS_CHAR:
-		case FLUSS_STRING:
-		case FLUSS_BINARY:
-		case FLUSS_BYTES:
-			return get_bytes(r, slot, value);
+			return get_timestamp(r, slot, value);
 		case FLUSS_ARRAY:
 		case FLUSS_MAP:
 		case FLUSS_ROW:
 			return get_nested(r, type, slot, value);
+		default:
+			return get_bytes(r, slot, value);
 	}
-	return FLUSS_MALFORMED;
 }
 
 /* Number of elements, or -1 when there is no room for them. */
@@ -338,7 +280,10 @@ fluss_nested_decode(fluss_arena *arena, fluss_row_format format,
 static void
 pad(fluss_buf *out, size_t start)
 {
-	fluss_buf_append_zeros(out, (8 - (out->size - start) % 8) % 8);
+	size_t		past = (out->size - start) % 8;
+
+	if (past > 0)
+		fluss_buf_append_zeros(out, 8 - past);
 }
 
 /* Lets the slot refer to what was appended from there on. */
@@ -374,20 +319,13 @@ put_bytes(fluss_buf *out, size_t start, size_t slot_at,
 
 static void
 put_decimal(fluss_buf *out, size_t start, size_t slot_at,
-			const fluss_type *type, const fluss_value *value)
+			const fluss_value *value)
 {
 	uint8_t		bytes[16];
 	size_t		part_at = out->size;
-	size_t		size;
-	uint8_t    *p;
+	size_t		size = fluss_decimal_to_bytes(value, bytes);
+	uint8_t    *p = fluss_buf_append_zeros(out, DECIMAL_ROOM);
 
-	if (type->precision <= FLUSS_COMPACT_DECIMAL_PRECISION)
-	{
-		fluss_store_u64le(out->data + slot_at, value->u.decimal.low);
-		return;
-	}
-	size = fluss_decimal_to_bytes(value, bytes);
-	p = fluss_buf_append_zeros(out, DECIMAL_ROOM);
 	if (p != NULL)
 		memcpy(p, bytes + 16 - size, size);
 	refer(out, start, slot_at, part_at, size);
@@ -395,18 +333,31 @@ put_decimal(fluss_buf *out, size_t start, size_t slot_at,
 
 static void
 put_timestamp(fluss_buf *out, size_t start, size_t slot_at,
-			  const fluss_type *type, const fluss_value *value)
+			  const fluss_value *value)
 {
 	size_t		part_at = out->size;
-	uint64_t	millis = (uint64_t) value->u.timestamp.millis;
 
-	if (type->precision <= FLUSS_COMPACT_TIMESTAMP_PRECISION)
-	{
-		fluss_store_u64le(out->data + slot_at, millis);
-		return;
-	}
-	fluss_buf_u64le(out, millis);
+	fluss_buf_u64le(out, (uint64_t) value->u.timestamp.millis);
 	refer(out, start, slot_at, part_at, (size_t) value->u.timestamp.nanos);
+}
+
+void
+fluss_slot_put_long(fluss_buf *out, size_t start, size_t slot_at,
+					const fluss_type *type, const fluss_value *value)
+{
+	switch (type->id)
+	{
+		case FLUSS_DECIMAL:
+			put_decimal(out, start, slot_at, value);
+			break;
+		case FLUSS_TIMESTAMP:
+		case FLUSS_TIMESTAMP_LTZ:
+			put_timestamp(out, start, slot_at, value);
+			break;
+		default:
+			put_bytes(out, start, slot_at, &value->u.bytes);
+			break;
+	}
 }
 
 static fluss_status
@@ -424,61 +375,16 @@ put_nested(fluss_row_format format, fluss_buf *out, size_t start,
 }
 
 /* The slot is there and zero. */
-static fluss_status
+static inline fluss_status
 put_element(fluss_row_format format, fluss_buf *out, size_t start,
 			size_t slot_at, const fluss_column *element,
 			const fluss_value *value, fluss_error *err)
 {
-	uint8_t    *slot = out->data + slot_at;
-	uint32_t	bits4;
-	uint64_t	bits8;
-
-	switch (element->type.id)
-	{
-		case FLUSS_BOOLEAN:
-			slot[0] = value->u.boolean ? 1 : 0;
-			break;
-		case FLUSS_TINYINT:
-			slot[0] = (uint8_t) value->u.integer;
-			break;
-		case FLUSS_SMALLINT:
-			fluss_store_u16le(slot, (uint16_t) value->u.integer);
-			break;
-		case FLUSS_INTEGER:
-		case FLUSS_DATE:
-		case FLUSS_TIME:
-			fluss_store_u32le(slot, (uint32_t) value->u.integer);
-			break;
-		case FLUSS_BIGINT:
-			fluss_store_u64le(slot, (uint64_t) value->u.integer);
-			break;
-		case FLUSS_FLOAT:
-			memcpy(&bits4, &value->u.float4, sizeof(bits4));
-			fluss_store_u32le(slot, bits4);
-			break;
-		case FLUSS_DOUBLE:
-			memcpy(&bits8, &value->u.float8, sizeof(bits8));
-			fluss_store_u64le(slot, bits8);
-			break;
-		case FLUSS_DECIMAL:
-			put_decimal(out, start, slot_at, &element->type, value);
-			break;
-		case FLUSS_TIMESTAMP:
-		case FLUSS_TIMESTAMP_LTZ:
-			put_timestamp(out, start, slot_at, &element->type, value);
-			break;
-		case FLUSS_CHAR:
-		case FLUSS_STRING:
-		case FLUSS_BINARY:
-		case FLUSS_BYTES:
-			put_bytes(out, start, slot_at, &value->u.bytes);
-			break;
-		case FLUSS_ARRAY:
-		case FLUSS_MAP:
-		case FLUSS_ROW:
-			return put_nested(format, out, start, slot_at, element, value,
-							  err);
-	}
+	if (fluss_fixed_put(&element->type, value, out->data + slot_at))
+		return FLUSS_OK;
+	if (!fluss_type_is_scalar(&element->type))
+		return put_nested(format, out, start, slot_at, element, value, err);
+	fluss_slot_put_long(out, start, slot_at, &element->type, value);
 	return FLUSS_OK;
 }
 
