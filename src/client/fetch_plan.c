@@ -8,6 +8,7 @@
  * further request and never a record.
  */
 #include "fetch.h"
+#include "schema.h"
 
 /* Bytes not worth a request of their own. */
 #define SMALL_BYTES		((int64_t) 64 * 1024)
@@ -223,41 +224,12 @@ fluss_fetch_clip(fetch_bucket *bucket, int64_t base_offset,
 }
 
 /* Bytes of a value in a batch: the projection of a count takes the least. */
-static int
+static int32_t
 type_width(const fluss_type *type)
 {
-	switch (type->id)
-	{
-		case FLUSS_BOOLEAN:
-		case FLUSS_TINYINT:
-			return 1;
-		case FLUSS_SMALLINT:
-			return 2;
-		case FLUSS_INTEGER:
-		case FLUSS_FLOAT:
-		case FLUSS_DATE:
-			return 4;
-		case FLUSS_TIME:
-			return type->precision <= 3 ? 4 : 8;
-		case FLUSS_BIGINT:
-		case FLUSS_DOUBLE:
-		case FLUSS_TIMESTAMP:
-		case FLUSS_TIMESTAMP_LTZ:
-			return 8;
-		case FLUSS_DECIMAL:
-			return 16;
-		case FLUSS_BINARY:
-			return type->length < 1 << 20 ? 4 + type->length : 1 << 20;
-		case FLUSS_CHAR:
-		case FLUSS_STRING:
-		case FLUSS_BYTES:
-			return 1 << 21;
-		case FLUSS_ARRAY:
-		case FLUSS_MAP:
-		case FLUSS_ROW:
-			return 1 << 22;
-	}
-	return 1 << 22;
+	if (!fluss_type_is_scalar(type))
+		return 1 << 22;
+	return fluss_arrow_is_variable(type) ? 1 << 21 : fluss_arrow_width(type);
 }
 
 static int32_t
