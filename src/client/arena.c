@@ -239,3 +239,22 @@ fluss_arena_free(fluss_arena *arena)
 	}
 	arena->allocated = 0;
 }
+
+void
+fluss_arena_move_in(const fluss_arena *arena, fluss_arena *own,
+					fluss_host *host)
+{
+	*host = *arena->host;
+	*own = *arena;
+	own->host = host;
+}
+
+void
+fluss_arena_free_owner(const fluss_arena *own)
+{
+	fluss_host	host = *own->host;
+	fluss_arena arena = *own;
+
+	arena.host = &host;
+	fluss_arena_free(&arena);
+}

@@ -40,4 +40,13 @@ bool fluss_arena_on_reset(fluss_arena *arena, void (*cleanup) (void *),
 void fluss_arena_reset(fluss_arena *arena);
 void fluss_arena_free(fluss_arena *arena);
 
+/*
+ * For an object that was allocated from the arena and owns it: moves the arena
+ * into *own, and a copy of its host into *host, which are parts of the object.
+ */
+void fluss_arena_move_in(const fluss_arena *arena, fluss_arena *own,
+						 fluss_host *host);
+/* Frees such an arena, and with it the object. */
+void fluss_arena_free_owner(const fluss_arena *own);
+
 #endif							/* FLUSS_ARENA_H */

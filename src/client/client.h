@@ -48,7 +48,7 @@ typedef struct fluss_table_object
 	fluss_table table;			/* must be first */
 	struct fluss_table_object *next;	/* in the client's cache */
 	fluss_host	host;
-	fluss_arena arena;			/* of the description and all below */
+	fluss_arena arena;			/* holds the struct itself, and all below */
 	int			references;
 	fluss_known_schema *schemas;	/* besides the current one */
 	fluss_partition_leaders *leaders[FLUSS_LEADER_SLOTS];	/* by hash of id */

@@ -67,23 +67,23 @@ fluss_status
 fluss_client_open(const fluss_host *host, const fluss_config *config,
 				  fluss_client **client, fluss_error *err)
 {
+	fluss_arena arena;
 	fluss_client *new;
 	fluss_status status = check_config(config, err);
 
 	if (status != FLUSS_OK)
 		return status;
-	new = host->alloc(host->arg, sizeof(*new));
+	fluss_arena_init(&arena, host);
+	new = fluss_arena_alloc0(&arena, sizeof(*new));
 	if (new == NULL)
 		return fluss_fail_memory(err);
-	memset(new, 0, sizeof(*new));
-	new->host = *host;
+	fluss_arena_move_in(&arena, &new->arena, &new->host);
 	new->env.host = &new->host;
 	new->env.config = &new->config;
 	new->writer_id = -1;
 	new->left_ms = fluss_client_now(new);
 	/* so that several backends do not all take the same server */
 	new->turn = (unsigned) new->left_ms;
-	fluss_arena_init(&new->arena, &new->host);
 	fluss_arena_init(&new->nodes_arena, &new->host);
 	fluss_arena_init(&new->nodes_result, &new->host);
 	fluss_arena_init(&new->buckets_result, &new->host);
@@ -110,11 +110,8 @@ wipe(const char *secret)
 void
 fluss_client_close(fluss_client *client)
 {
-	fluss_host	host;
-
 	if (client == NULL)
 		return;
-	host = client->host;
 	while (client->conns != NULL)
 	{
 		fluss_conn *conn = client->conns;
@@ -125,7 +122,7 @@ fluss_client_close(fluss_client *client)
 	fluss_remote_close(client->remote);
 	fluss_tables_free(client);
 	if (client->fds != NULL)
-		host.free(host.arg, client->fds);
+		client->host.free(client->host.arg, client->fds);
 	wipe(client->config.password);
 	wipe(client->config.s3_secret_key);
 	fluss_arena_free(&client->sequences_arena);
@@ -134,8 +131,7 @@ fluss_client_close(fluss_client *client)
 	fluss_arena_free(&client->buckets_result);
 	fluss_arena_free(&client->nodes_result);
 	fluss_arena_free(&client->nodes_arena);
-	fluss_arena_free(&client->arena);
-	host.free(host.arg, client);
+	fluss_arena_free_owner(&client->arena);
 }
 
 const fluss_host *

@@ -37,9 +37,7 @@ fluss_ends_open(const fluss_host *host, fluss_ends **ends, fluss_error *err)
 	result = fluss_arena_alloc0(&arena, sizeof(fluss_ends));
 	if (result == NULL)
 		return fluss_fail_memory(err);
-	result->host = *host;
-	result->arena = arena;
-	result->arena.host = &result->host;
+	fluss_arena_move_in(&arena, &result->arena, &result->host);
 	fluss_buf_init(&result->entries, &result->host);
 	*ends = result;
 	return FLUSS_OK;
@@ -48,16 +46,10 @@ fluss_ends_open(const fluss_host *host, fluss_ends **ends, fluss_error *err)
 void
 fluss_ends_close(fluss_ends *ends)
 {
-	fluss_host	host;
-	fluss_arena arena;
-
 	if (ends == NULL)
 		return;
 	fluss_buf_free(&ends->entries);
-	host = ends->host;
-	arena = ends->arena;
-	arena.host = &host;
-	fluss_arena_free(&arena);
+	fluss_arena_free_owner(&ends->arena);
 }
 
 static size_t

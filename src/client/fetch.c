@@ -204,9 +204,7 @@ fluss_scan_open(fluss_client *client, const fluss_host *host,
 	result = fluss_arena_alloc0(&arena, sizeof(fluss_scan));
 	if (result == NULL)
 		return fluss_fail_memory(err);
-	result->host = *host;
-	result->arena = arena;
-	result->arena.host = &result->host;
+	fluss_arena_move_in(&arena, &result->arena, &result->host);
 	result->client = client;
 	result->table = table;
 	fluss_table_retain(table);
@@ -358,9 +356,6 @@ fluss_scan_counters(const fluss_scan *scan)
 void
 fluss_scan_close(fluss_scan *scan)
 {
-	fluss_host	host;
-	fluss_arena arena;
-
 	if (scan == NULL)
 		return;
 	while (scan->answers != NULL)
@@ -373,8 +368,5 @@ fluss_scan_close(fluss_scan *scan)
 	fluss_arena_free(&scan->batch_arena);
 	fluss_buf_free(&scan->body);
 	fluss_table_release(scan->table);
-	host = scan->host;
-	arena = scan->arena;
-	arena.host = &host;
-	fluss_arena_free(&arena);
+	fluss_arena_free_owner(&scan->arena);
 }

@@ -173,9 +173,7 @@ fluss_kvscan_open(fluss_client *client, const fluss_host *host,
 	result = fluss_arena_alloc0(&arena, sizeof(fluss_kvscan));
 	if (result == NULL)
 		return fluss_fail_memory(err);
-	result->host = *host;
-	result->arena = arena;
-	result->arena.host = &result->host;
+	fluss_arena_move_in(&arena, &result->arena, &result->host);
 	result->client = client;
 	result->table = table;
 	fluss_table_retain(table);
@@ -202,9 +200,6 @@ fluss_kvscan_open(fluss_client *client, const fluss_host *host,
 void
 fluss_kvscan_close(fluss_kvscan *scan)
 {
-	fluss_host	host;
-	fluss_arena arena;
-
 	if (scan == NULL)
 		return;
 	for (int i = 0; i < 2; i++)
@@ -218,10 +213,7 @@ fluss_kvscan_close(fluss_kvscan *scan)
 	fluss_ends_close(scan->own_ends);
 	fluss_buf_free(&scan->body);
 	fluss_table_release(scan->table);
-	host = scan->host;
-	arena = scan->arena;
-	arena.host = &host;
-	fluss_arena_free(&arena);
+	fluss_arena_free_owner(&scan->arena);
 }
 
 const fluss_counters *

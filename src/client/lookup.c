@@ -122,9 +122,7 @@ fluss_lookup_open(fluss_client *client, const fluss_host *host,
 	result = fluss_arena_alloc0(&arena, sizeof(fluss_lookup));
 	if (result == NULL)
 		return fluss_fail_memory(err);
-	result->host = *host;
-	result->arena = arena;
-	result->arena.host = &result->host;
+	fluss_arena_move_in(&arena, &result->arena, &result->host);
 	result->client = client;
 	result->table = table;
 	fluss_table_retain(table);
@@ -177,9 +175,6 @@ fluss_lookup_reset(fluss_lookup *lookup)
 void
 fluss_lookup_close(fluss_lookup *lookup)
 {
-	fluss_host	host;
-	fluss_arena arena;
-
 	if (lookup == NULL)
 		return;
 	fluss_lookup_end_run(lookup);
@@ -192,10 +187,7 @@ fluss_lookup_close(fluss_lookup *lookup)
 	fluss_buf_free(&lookup->table_slots);
 	fluss_buf_free(&lookup->body);
 	fluss_table_release(lookup->table);
-	host = lookup->host;
-	arena = lookup->arena;
-	arena.host = &host;
-	fluss_arena_free(&arena);
+	fluss_arena_free_owner(&lookup->arena);
 }
 
 const fluss_counters *

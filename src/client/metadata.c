@@ -18,14 +18,15 @@
 static fluss_table_object *
 new_object(const fluss_host *host)
 {
-	fluss_table_object *object = host->alloc(host->arg, sizeof(*object));
+	fluss_table_object *object;
+	fluss_arena arena;
 
+	fluss_arena_init(&arena, host);
+	object = fluss_arena_alloc0(&arena, sizeof(*object));
 	if (object == NULL)
 		return NULL;
-	memset(object, 0, sizeof(*object));
-	object->host = *host;
+	fluss_arena_move_in(&arena, &object->arena, &object->host);
 	object->references = 1;
-	fluss_arena_init(&object->arena, &object->host);
 	return object;
 }
 
@@ -39,14 +40,11 @@ void
 fluss_table_release(fluss_table *table)
 {
 	fluss_table_object *object = (fluss_table_object *) table;
-	fluss_host	host;
 
 	if (object == NULL || --object->references > 0)
 		return;
-	host = object->host;
 	fluss_partitions_release(object->partitions);
-	fluss_arena_free(&object->arena);
-	host.free(host.arg, object);
+	fluss_arena_free_owner(&object->arena);
 }
 
 /* ---- the cache */

@@ -16,7 +16,7 @@ typedef struct fluss_partition_list
 	fluss_partitions partitions;	/* must be first */
 	const fluss_partition **by_name;
 	fluss_host	host;
-	fluss_arena arena;			/* of the items and their texts */
+	fluss_arena arena;			/* holds the struct itself, items and texts */
 	int			references;
 	int64_t		asked_ms;
 } fluss_partition_list;

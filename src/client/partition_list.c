@@ -15,14 +15,15 @@
 static fluss_partition_list *
 new_list(const fluss_host *host)
 {
-	fluss_partition_list *list = host->alloc(host->arg, sizeof(*list));
+	fluss_partition_list *list;
+	fluss_arena arena;
 
+	fluss_arena_init(&arena, host);
+	list = fluss_arena_alloc0(&arena, sizeof(*list));
 	if (list == NULL)
 		return NULL;
-	memset(list, 0, sizeof(*list));
-	list->host = *host;
+	fluss_arena_move_in(&arena, &list->arena, &list->host);
 	list->references = 1;
-	fluss_arena_init(&list->arena, &list->host);
 	return list;
 }
 
@@ -30,13 +31,9 @@ void
 fluss_partitions_release(fluss_partitions *partitions)
 {
 	fluss_partition_list *list = (fluss_partition_list *) partitions;
-	fluss_host	host;
 
-	if (list == NULL || --list->references > 0)
-		return;
-	host = list->host;
-	fluss_arena_free(&list->arena);
-	host.free(host.arg, list);
+	if (list != NULL && --list->references == 0)
+		fluss_arena_free_owner(&list->arena);
 }
 
 const fluss_partition *

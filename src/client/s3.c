@@ -51,16 +51,11 @@ wipe(const char *secret)
 void
 fluss_s3_token_free(fluss_s3_token *token)
 {
-	fluss_host	host;
-
 	if (token == NULL)
 		return;
-	host = token->host;
 	wipe(token->secret_key);
 	wipe(token->session_token);
-	token->arena.host = &host;
-	fluss_arena_free(&token->arena);
-	host.free(host.arg, token);
+	fluss_arena_free_owner(&token->arena);
 }
 
 /* A member of the token's JSON, or NULL. */
@@ -194,17 +189,17 @@ static fluss_status
 get_token(fluss_client *client, fluss_s3_token **token, fluss_error *err)
 {
 	const fluss_host *host = fluss_client_host(client);
+	fluss_arena arena;
 	fluss_s3_token *new;
 	fluss_status status;
 
 	if (*token != NULL && host->now_ms(host->arg) < (*token)->renew_ms)
 		return FLUSS_OK;
-	new = host->alloc(host->arg, sizeof(*new));
+	fluss_arena_init(&arena, host);
+	new = fluss_arena_alloc0(&arena, sizeof(*new));
 	if (new == NULL)
 		return fluss_fail_memory(err);
-	memset(new, 0, sizeof(*new));
-	new->host = *host;
-	fluss_arena_init(&new->arena, &new->host);
+	fluss_arena_move_in(&arena, &new->arena, &new->host);
 	status = ask_cluster(client, new, err);
 	if (status != FLUSS_OK)
 	{

@@ -151,9 +151,7 @@ fluss_writer_open(fluss_client *client, const fluss_host *host,
 	result = fluss_arena_alloc0(&arena, sizeof(fluss_writer));
 	if (result == NULL)
 		return fluss_fail_memory(err);
-	result->host = *host;
-	result->arena = arena;
-	result->arena.host = &result->host;
+	fluss_arena_move_in(&arena, &result->arena, &result->host);
 	result->client = client;
 	result->table = table;
 	fluss_table_retain(table);
@@ -488,9 +486,6 @@ free_batches(write_batch *batch)
 void
 fluss_writer_close(fluss_writer *writer)
 {
-	fluss_host	host;
-	fluss_arena arena;
-
 	if (writer == NULL)
 		return;
 	fluss_write_part_from(writer);
@@ -518,8 +513,5 @@ fluss_writer_close(fluss_writer *writer)
 	fluss_buf_free(&writer->body);
 	fluss_buf_free(&writer->all_runs);
 	fluss_table_release(writer->table);
-	host = writer->host;
-	arena = writer->arena;
-	arena.host = &host;
-	fluss_arena_free(&arena);
+	fluss_arena_free_owner(&writer->arena);
 }
