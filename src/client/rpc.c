@@ -10,8 +10,6 @@
  * Counts, bucket numbers and offsets of an answer are the server's: negative
  * ones where there can be none make the answer malformed.
  */
-#include <limits.h>
-
 #include "rpc.h"
 #include "rpc_pb.h"
 
@@ -68,37 +66,6 @@ check_bucket(int32_t bucket, const char *api, fluss_error *err)
 		(result)->error_message = (entry)->error_message; \
 	} while (0)
 
-/*
- * The results array of an answer.  protobuf-c counts with size_t, callers with
- * int; an answer cannot hold as many entries as an int can count, as frames
- * are smaller than that.
- */
-static fluss_status
-new_results(fluss_arena *arena, size_t count, size_t size, const char *api,
-			void **results, int *nresults, fluss_error *err)
-{
-	if (count > INT_MAX)
-		return fluss_pb_malformed(err, api, "It has too many entries.");
-	*results = fluss_arena_array(arena, count, size);
-	if (*results == NULL)
-		return fluss_fail_memory(err);
-	*nresults = (int) count;
-	return FLUSS_OK;
-}
-
-/* Packs and drops the scratch arena; message NULL: it ran out of memory. */
-static fluss_status
-finish_encode(fluss_arena *scratch, const void *message, fluss_buf *out,
-			  fluss_error *err)
-{
-	fluss_status status;
-
-	status = message != NULL ? fluss_pb_pack(message, out, err) :
-		fluss_fail_memory(err);
-	fluss_arena_free(scratch);
-	return status;
-}
-
 /* ---- fetch log */
 
 static bool
@@ -107,22 +74,18 @@ fill_fetch_buckets(fluss_arena *scratch, Fluss__PbFetchLogReqForTable *table,
 {
 	Fluss__PbFetchLogReqForBucket *entries;
 
-	entries = fluss_arena_array(scratch, nbuckets, sizeof(*entries));
-	table->buckets_req = fluss_arena_array(scratch, nbuckets,
-										   sizeof(*table->buckets_req));
-	if (entries == NULL || table->buckets_req == NULL)
+	entries = fluss_pb_list(scratch,
+							&fluss__pb_fetch_log_req_for_bucket__descriptor,
+							nbuckets, &table->buckets_req);
+	if (entries == NULL)
 		return false;
 	table->n_buckets_req = nbuckets;
 	for (int i = 0; i < nbuckets; i++)
 	{
-		fluss__pb_fetch_log_req_for_bucket__init(&entries[i]);
-		entries[i].has_partition_id =
-			buckets[i].partition_id != FLUSS_NO_PARTITION;
-		entries[i].partition_id = buckets[i].partition_id;
-		entries[i].bucket_id = buckets[i].bucket;
+		FLUSS_PB_SET_BUCKET(&entries[i], buckets[i].partition_id,
+							buckets[i].bucket);
 		entries[i].fetch_offset = buckets[i].offset;
 		entries[i].max_fetch_bytes = buckets[i].max_bytes;
-		table->buckets_req[i] = &entries[i];
 	}
 	return true;
 }
@@ -153,7 +116,7 @@ fluss_rpc_encode_fetch(const fluss_host *host, int64_t table_id,
 	table.n_projected_fields = nprojection;
 	table.projected_fields = (int32_t *) projection;
 	filled = fill_fetch_buckets(&scratch, &table, buckets, nbuckets);
-	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+	return fluss_pb_finish(&scratch, filled ? &request : NULL, out, err);
 }
 
 static fluss_status
@@ -163,9 +126,9 @@ read_segments(fluss_arena *arena, const Fluss__PbRemoteLogFetchInfo *info,
 	fluss_remote_segment *segments;
 	fluss_status status;
 
-	status = new_results(arena, info->n_remote_log_segments, sizeof(*segments),
-						 fetch_api, (void **) &segments, &result->nsegments,
-						 err);
+	status = fluss_pb_results(arena, info->n_remote_log_segments,
+							  sizeof(*segments), fetch_api,
+							  (void **) &segments, &result->nsegments, err);
 	if (status != FLUSS_OK)
 		return status;
 	for (int i = 0; i < result->nsegments; i++)
@@ -310,8 +273,8 @@ fluss_rpc_decode_fetch(fluss_arena *arena, fluss_bytes answer,
 
 	status = find_fetch_table(answer, table_id, &table, &nbuckets, err);
 	if (status == FLUSS_OK)
-		status = new_results(arena, nbuckets, sizeof(**results), fetch_api,
-							 (void **) results, nresults, err);
+		status = fluss_pb_results(arena, nbuckets, sizeof(**results),
+								  fetch_api, (void **) results, nresults, err);
 	if (status != FLUSS_OK)
 		return status;
 	fluss_reader_init(&reader, table.data, table.size);
@@ -330,10 +293,7 @@ static bool
 fill_lookup_bucket(fluss_arena *scratch, const fluss_lookup_ask *bucket,
 				   Fluss__PbLookupReqForBucket *entry)
 {
-	fluss__pb_lookup_req_for_bucket__init(entry);
-	entry->has_partition_id = bucket->partition_id != FLUSS_NO_PARTITION;
-	entry->partition_id = bucket->partition_id;
-	entry->bucket_id = bucket->bucket;
+	FLUSS_PB_SET_BUCKET(entry, bucket->partition_id, bucket->bucket);
 	entry->keys = fluss_arena_array(scratch, bucket->nkeys,
 									sizeof(*entry->keys));
 	if (entry->keys == NULL)
@@ -357,16 +317,13 @@ fluss_rpc_encode_lookup(const fluss_host *host, int64_t table_id,
 	fluss_arena_init(&scratch, host);
 	request.table_id = table_id;
 	request.n_buckets_req = nbuckets;
-	request.buckets_req = fluss_arena_array(&scratch, nbuckets,
-											sizeof(*request.buckets_req));
-	entries = fluss_arena_array(&scratch, nbuckets, sizeof(*entries));
-	filled = request.buckets_req != NULL && entries != NULL;
+	entries = fluss_pb_list(&scratch,
+							&fluss__pb_lookup_req_for_bucket__descriptor,
+							nbuckets, &request.buckets_req);
+	filled = entries != NULL;
 	for (int i = 0; filled && i < nbuckets; i++)
-	{
-		request.buckets_req[i] = &entries[i];
 		filled = fill_lookup_bucket(&scratch, &buckets[i], &entries[i]);
-	}
-	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+	return fluss_pb_finish(&scratch, filled ? &request : NULL, out, err);
 }
 
 static fluss_status
@@ -379,8 +336,9 @@ read_lookup_bucket(fluss_arena *arena,
 	fluss_status status;
 
 	READ_BUCKET_HEAD(result, entry, lookup_api, err);
-	status = new_results(arena, entry->n_values, sizeof(*keys), lookup_api,
-						 (void **) &keys, &result->nkeys, err);
+	status = fluss_pb_results(arena, entry->n_values, sizeof(*keys),
+							  lookup_api, (void **) &keys, &result->nkeys,
+							  err);
 	if (status != FLUSS_OK)
 		return status;
 	values = fluss_arena_array(arena, entry->n_values, sizeof(*values));
@@ -408,8 +366,9 @@ fluss_rpc_decode_lookup(fluss_arena *arena, fluss_bytes answer,
 							 answer, lookup_api, (void **) &response, err);
 	if (status != FLUSS_OK)
 		return status;
-	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
-						 lookup_api, (void **) results, nresults, err);
+	status = fluss_pb_results(arena, response->n_buckets_resp,
+							  sizeof(**results), lookup_api, (void **) results,
+							  nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_lookup_bucket(arena, response->buckets_resp[i],
 									&(*results)[i], err);
@@ -425,17 +384,17 @@ read_prefix_bucket(fluss_arena *arena,
 	fluss_status status;
 
 	READ_BUCKET_HEAD(result, entry, prefix_lookup_api, err);
-	status = new_results(arena, entry->n_value_lists, sizeof(*keys),
-						 prefix_lookup_api, (void **) &keys, &result->nkeys,
-						 err);
+	status = fluss_pb_results(arena, entry->n_value_lists, sizeof(*keys),
+							  prefix_lookup_api, (void **) &keys,
+							  &result->nkeys, err);
 	for (int i = 0; status == FLUSS_OK && i < result->nkeys; i++)
 	{
 		const Fluss__PbValueList *list = entry->value_lists[i];
 		fluss_bytes *values;
 
-		status = new_results(arena, list->n_values, sizeof(*values),
-							 prefix_lookup_api, (void **) &values, &keys[i].n,
-							 err);
+		status = fluss_pb_results(arena, list->n_values, sizeof(*values),
+								  prefix_lookup_api, (void **) &values,
+								  &keys[i].n, err);
 		for (int v = 0; status == FLUSS_OK && v < keys[i].n; v++)
 			values[v] = fluss_pb_bytes(list->values[v]);
 		keys[i].values = values;
@@ -457,8 +416,9 @@ fluss_rpc_decode_prefix_lookup(fluss_arena *arena, fluss_bytes answer,
 							 err);
 	if (status != FLUSS_OK)
 		return status;
-	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
-						 prefix_lookup_api, (void **) results, nresults, err);
+	status = fluss_pb_results(arena, response->n_buckets_resp,
+							  sizeof(**results), prefix_lookup_api,
+							  (void **) results, nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_prefix_bucket(arena, response->buckets_resp[i],
 									&(*results)[i], err);
@@ -475,9 +435,7 @@ fluss_rpc_encode_limit_scan(const fluss_host *host, int64_t table_id,
 	Fluss__LimitScanRequest request = FLUSS__LIMIT_SCAN_REQUEST__INIT;
 
 	request.table_id = table_id;
-	request.has_partition_id = partition_id != FLUSS_NO_PARTITION;
-	request.partition_id = partition_id;
-	request.bucket_id = bucket;
+	FLUSS_PB_SET_BUCKET(&request, partition_id, bucket);
 	request.limit = limit;
 	return fluss_pb_pack(&request, out, err);
 }
@@ -504,6 +462,7 @@ fluss_rpc_decode_limit_scan(fluss_arena *arena, fluss_bytes answer,
 
 /* ---- produce log and put kv */
 
+/* NULL when there is no memory. */
 static Fluss__PbRecordsForBucket **
 new_records(fluss_arena *scratch, const fluss_write_bucket *buckets,
 			int nbuckets)
@@ -511,19 +470,15 @@ new_records(fluss_arena *scratch, const fluss_write_bucket *buckets,
 	Fluss__PbRecordsForBucket *entries;
 	Fluss__PbRecordsForBucket **list;
 
-	list = fluss_arena_array(scratch, nbuckets, sizeof(*list));
-	entries = fluss_arena_array(scratch, nbuckets, sizeof(*entries));
-	if (list == NULL || entries == NULL)
+	entries = fluss_pb_list(scratch, &fluss__pb_records_for_bucket__descriptor,
+							nbuckets, &list);
+	if (entries == NULL)
 		return NULL;
 	for (int i = 0; i < nbuckets; i++)
 	{
-		fluss__pb_records_for_bucket__init(&entries[i]);
-		entries[i].has_partition_id =
-			buckets[i].partition_id != FLUSS_NO_PARTITION;
-		entries[i].partition_id = buckets[i].partition_id;
-		entries[i].bucket_id = buckets[i].bucket;
+		FLUSS_PB_SET_BUCKET(&entries[i], buckets[i].partition_id,
+							buckets[i].bucket);
 		entries[i].records = fluss_pb_data(buckets[i].records);
-		list[i] = &entries[i];
 	}
 	return list;
 }
@@ -542,9 +497,9 @@ fluss_rpc_encode_produce(const fluss_host *host, int64_t table_id, int acks,
 	request.timeout_ms = timeout_ms;
 	request.n_buckets_req = nbuckets;
 	request.buckets_req = new_records(&scratch, buckets, nbuckets);
-	return finish_encode(&scratch,
-						 request.buckets_req != NULL ? &request : NULL,
-						 out, err);
+	return fluss_pb_finish(&scratch,
+						   request.buckets_req != NULL ? &request : NULL, out,
+						   err);
 }
 
 fluss_status
@@ -567,9 +522,9 @@ fluss_rpc_encode_put(const fluss_host *host, int64_t table_id, int acks,
 	request.agg_mode = overwrite ? 1 : 0;
 	request.n_buckets_req = nbuckets;
 	request.buckets_req = new_records(&scratch, buckets, nbuckets);
-	return finish_encode(&scratch,
-						 request.buckets_req != NULL ? &request : NULL,
-						 out, err);
+	return fluss_pb_finish(&scratch,
+						   request.buckets_req != NULL ? &request : NULL, out,
+						   err);
 }
 
 static fluss_status
@@ -595,8 +550,9 @@ decode_written(fluss_arena *arena, fluss_bytes answer, const char *api,
 							 answer, api, (void **) &response, err);
 	if (status != FLUSS_OK)
 		return status;
-	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
-						 api, (void **) results, nresults, err);
+	status = fluss_pb_results(arena, response->n_buckets_resp,
+							  sizeof(**results), api, (void **) results,
+							  nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_written_bucket(response->buckets_resp[i], api,
 									 &(*results)[i], err);
@@ -673,8 +629,9 @@ fluss_rpc_decode_list_offsets(fluss_arena *arena, fluss_bytes answer,
 							 err);
 	if (status != FLUSS_OK)
 		return status;
-	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
-						 list_offsets_api, (void **) results, nresults, err);
+	status = fluss_pb_results(arena, response->n_buckets_resp,
+							  sizeof(**results), list_offsets_api,
+							  (void **) results, nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_offset_bucket(response->buckets_resp[i],
 									&(*results)[i], err);
@@ -691,24 +648,17 @@ fluss_rpc_encode_stats(const fluss_host *host, int64_t table_id,
 	Fluss__GetTableStatsRequest request = FLUSS__GET_TABLE_STATS_REQUEST__INIT;
 	Fluss__PbTableStatsReqForBucket *entries;
 	fluss_arena scratch;
-	bool		filled;
 
 	fluss_arena_init(&scratch, host);
 	request.table_id = table_id;
 	request.n_buckets_req = nbuckets;
-	request.buckets_req = fluss_arena_array(&scratch, nbuckets,
-											sizeof(*request.buckets_req));
-	entries = fluss_arena_array(&scratch, nbuckets, sizeof(*entries));
-	filled = request.buckets_req != NULL && entries != NULL;
-	for (int i = 0; filled && i < nbuckets; i++)
-	{
-		fluss__pb_table_stats_req_for_bucket__init(&entries[i]);
-		entries[i].has_partition_id = partition_id != FLUSS_NO_PARTITION;
-		entries[i].partition_id = partition_id;
-		entries[i].bucket_id = buckets[i];
-		request.buckets_req[i] = &entries[i];
-	}
-	return finish_encode(&scratch, filled ? &request : NULL, out, err);
+	entries = fluss_pb_list(&scratch,
+							&fluss__pb_table_stats_req_for_bucket__descriptor,
+							nbuckets, &request.buckets_req);
+	for (int i = 0; entries != NULL && i < nbuckets; i++)
+		FLUSS_PB_SET_BUCKET(&entries[i], partition_id, buckets[i]);
+	return fluss_pb_finish(&scratch, entries != NULL ? &request : NULL, out,
+						   err);
 }
 
 static fluss_status
@@ -735,8 +685,9 @@ fluss_rpc_decode_stats(fluss_arena *arena, fluss_bytes answer,
 							 answer, stats_api, (void **) &response, err);
 	if (status != FLUSS_OK)
 		return status;
-	status = new_results(arena, response->n_buckets_resp, sizeof(**results),
-						 stats_api, (void **) results, nresults, err);
+	status = fluss_pb_results(arena, response->n_buckets_resp,
+							  sizeof(**results), stats_api, (void **) results,
+							  nresults, err);
 	for (int i = 0; status == FLUSS_OK && i < *nresults; i++)
 		status = read_stats_bucket(response->buckets_resp[i], &(*results)[i],
 								   err);

@@ -73,11 +73,11 @@ fluss_rpc_decode_versions(fluss_arena *arena, fluss_bytes answer,
 							 answer, versions_api, (void **) &response, err);
 	if (status != FLUSS_OK)
 		return status;
-	*ranges = fluss_arena_array(arena, response->n_api_versions,
-								sizeof(**ranges));
-	if (*ranges == NULL)
-		return fluss_fail_memory(err);
-	*nranges = (int) response->n_api_versions;
+	status = fluss_pb_results(arena, response->n_api_versions,
+							  sizeof(**ranges), versions_api, (void **) ranges,
+							  nranges, err);
+	if (status != FLUSS_OK)
+		return status;
 	for (int i = 0; i < *nranges; i++)
 	{
 		(*ranges)[i].api = response->api_versions[i]->api_key;
@@ -203,11 +203,12 @@ read_buckets(fluss_arena *arena, size_t count,
 			 fluss_metadata_buckets *entry, fluss_error *err)
 {
 	fluss_bucket_info *buckets;
+	fluss_status status;
 
-	buckets = fluss_arena_array(arena, count, sizeof(*buckets));
-	if (buckets == NULL)
-		return fluss_fail_memory(err);
-	entry->nbuckets = (int) count;
+	status = fluss_pb_results(arena, count, sizeof(*buckets), metadata_api,
+							  (void **) &buckets, &entry->nbuckets, err);
+	if (status != FLUSS_OK)
+		return status;
 	entry->buckets = buckets;
 	for (int i = 0; i < entry->nbuckets; i++)
 	{
@@ -355,18 +356,19 @@ read_partition_info(fluss_arena *arena, const Fluss__PbPartitionInfo *info,
 					fluss_partition_entry *entry, fluss_error *err)
 {
 	const Fluss__PbPartitionSpec *spec = info->partition_spec;
-	fluss_property *values = fluss_arena_array(arena,
-											   spec->n_partition_key_values,
-											   sizeof(*values));
+	fluss_property *values;
+	fluss_status status;
 
-	if (values == NULL)
-		return fluss_fail_memory(err);
+	status = fluss_pb_results(arena, spec->n_partition_key_values,
+							  sizeof(*values), list_partitions_api,
+							  (void **) &values, &entry->nvalues, err);
+	if (status != FLUSS_OK)
+		return status;
 	if (info->partition_id < 0)
 		return fluss_pb_malformed(err, list_partitions_api,
 								  "A partition id is negative.");
 	entry->partition_id = info->partition_id;
 	entry->values = values;
-	entry->nvalues = (int) spec->n_partition_key_values;
 	for (int i = 0; i < entry->nvalues; i++)
 	{
 		values[i].key = spec->partition_key_values[i]->key;
@@ -389,11 +391,9 @@ fluss_rpc_decode_partitions(fluss_arena *arena, fluss_bytes answer,
 							 err);
 	if (status != FLUSS_OK)
 		return status;
-	*entries = fluss_arena_array(arena, response->n_partitions_info,
-								 sizeof(**entries));
-	if (*entries == NULL)
-		return fluss_fail_memory(err);
-	*nentries = (int) response->n_partitions_info;
+	status = fluss_pb_results(arena, response->n_partitions_info,
+							  sizeof(**entries), list_partitions_api,
+							  (void **) entries, nentries, err);
 	for (int i = 0; status == FLUSS_OK && i < *nentries; i++)
 		status = read_partition_info(arena, response->partitions_info[i],
 									 &(*entries)[i], err);
@@ -410,34 +410,22 @@ fluss_rpc_encode_partition(const fluss_host *host, const char *database,
 	Fluss__PbPartitionSpec spec = FLUSS__PB_PARTITION_SPEC__INIT;
 	Fluss__PbTablePath path;
 	Fluss__PbKeyValue *pairs;
-	Fluss__PbKeyValue **list;
-	fluss_arena arena;
-	fluss_status status;
+	fluss_arena scratch;
 
-	fluss_arena_init(&arena, host);
-	pairs = fluss_arena_array(&arena, (size_t) nvalues, sizeof(*pairs));
-	list = fluss_arena_array(&arena, (size_t) nvalues, sizeof(*list));
-	if (pairs == NULL || list == NULL)
+	fluss_arena_init(&scratch, host);
+	pairs = fluss_pb_list(&scratch, &fluss__pb_key_value__descriptor,
+						  (size_t) nvalues, &spec.partition_key_values);
+	for (int i = 0; pairs != NULL && i < nvalues; i++)
 	{
-		fluss_arena_free(&arena);
-		return fluss_fail_memory(err);
-	}
-	for (int i = 0; i < nvalues; i++)
-	{
-		fluss__pb_key_value__init(&pairs[i]);
 		pairs[i].key = (char *) values[i].key;
 		pairs[i].value = (char *) values[i].value;
-		list[i] = &pairs[i];
 	}
 	fill_path(&path, database, table);
 	spec.n_partition_key_values = (size_t) nvalues;
-	spec.partition_key_values = list;
 	request.table_path = &path;
 	request.partition_spec = &spec;
 	request.ignore = ignore;
-	status = fluss_pb_pack(&request, out, err);
-	fluss_arena_free(&arena);
-	return status;
+	return fluss_pb_finish(&scratch, pairs != NULL ? &request : NULL, out, err);
 }
 
 fluss_status
@@ -573,40 +561,32 @@ fluss_rpc_encode_drop_table(const char *database, const char *table,
 #define POSITION_LAST		0
 
 static void
-fill_configs(Fluss__PbAlterConfig *configs, Fluss__PbAlterConfig **list,
-			 const fluss_property *set, int nset, const char *const *reset,
-			 int nreset)
+fill_configs(Fluss__PbAlterConfig *configs, const fluss_property *set,
+			 int nset, const char *const *reset, int nreset)
 {
-	for (int i = 0; i < nset + nreset; i++)
+	for (int i = 0; i < nset; i++, configs++)
 	{
-		fluss__pb_alter_config__init(&configs[i]);
-		if (i < nset)
-		{
-			configs[i].config_key = (char *) set[i].key;
-			configs[i].config_value = (char *) set[i].value;
-			configs[i].op_type = ALTER_SET;
-		}
-		else
-		{
-			configs[i].config_key = (char *) reset[i - nset];
-			configs[i].op_type = ALTER_DELETE;
-		}
-		list[i] = &configs[i];
+		configs->config_key = (char *) set[i].key;
+		configs->config_value = (char *) set[i].value;
+		configs->op_type = ALTER_SET;
+	}
+	for (int i = 0; i < nreset; i++, configs++)
+	{
+		configs->config_key = (char *) reset[i];
+		configs->op_type = ALTER_DELETE;
 	}
 }
 
 static void
-fill_columns(Fluss__PbAddColumn *added, Fluss__PbAddColumn **list,
-			 const fluss_column_json *columns, int ncolumns)
+fill_columns(Fluss__PbAddColumn *added, const fluss_column_json *columns,
+			 int ncolumns)
 {
 	for (int i = 0; i < ncolumns; i++)
 	{
-		fluss__pb_add_column__init(&added[i]);
 		added[i].column_name = (char *) columns[i].name;
 		added[i].data_type_json = fluss_pb_data(columns[i].type);
 		added[i].comment = (char *) columns[i].comment;
 		added[i].column_position_type = POSITION_LAST;
-		list[i] = &added[i];
 	}
 }
 
@@ -621,32 +601,22 @@ fluss_rpc_encode_alter_table(const fluss_host *host, const char *database,
 	Fluss__PbTablePath path;
 	Fluss__PbAlterConfig *configs;
 	Fluss__PbAddColumn *added;
-	fluss_arena arena;
-	size_t		nconfigs = (size_t) nset + (size_t) nreset;
-	fluss_status status;
+	fluss_arena scratch;
 
-	fluss_arena_init(&arena, host);
-	configs = fluss_arena_array(&arena, nconfigs, sizeof(*configs));
-	added = fluss_arena_array(&arena, (size_t) ncolumns, sizeof(*added));
-	request.config_changes = fluss_arena_array(&arena, nconfigs,
-											   sizeof(*request.config_changes));
-	request.add_columns = fluss_arena_array(&arena, (size_t) ncolumns,
-											sizeof(*request.add_columns));
-	if (configs == NULL || added == NULL || request.config_changes == NULL ||
-		request.add_columns == NULL)
-		status = fluss_fail_memory(err);
-	else
-	{
-		fill_path(&path, database, table);
-		request.table_path = &path;
-		fill_configs(configs, request.config_changes, set, nset, reset, nreset);
-		request.n_config_changes = nconfigs;
-		fill_columns(added, request.add_columns, columns, ncolumns);
-		request.n_add_columns = (size_t) ncolumns;
-		status = fluss_pb_pack(&request, out, err);
-	}
-	fluss_arena_free(&arena);
-	return status;
+	fluss_arena_init(&scratch, host);
+	request.n_config_changes = (size_t) nset + (size_t) nreset;
+	configs = fluss_pb_list(&scratch, &fluss__pb_alter_config__descriptor,
+							request.n_config_changes, &request.config_changes);
+	request.n_add_columns = (size_t) ncolumns;
+	added = fluss_pb_list(&scratch, &fluss__pb_add_column__descriptor,
+						  request.n_add_columns, &request.add_columns);
+	if (configs == NULL || added == NULL)
+		return fluss_pb_finish(&scratch, NULL, out, err);
+	fill_path(&path, database, table);
+	request.table_path = &path;
+	fill_configs(configs, set, nset, reset, nreset);
+	fill_columns(added, columns, ncolumns);
+	return fluss_pb_finish(&scratch, &request, out, err);
 }
 
 /* ---- writer identity */
@@ -710,11 +680,11 @@ fluss_rpc_decode_token(fluss_arena *arena, fluss_bytes answer,
 	token->json = fluss_pb_bytes(response->token);
 	token->expiration_ms =
 		response->has_expiration_time ? response->expiration_time : -1;
-	token->ninfo = (int) response->n_addition_info;
-	token->info = fluss_arena_array(arena, response->n_addition_info,
-									sizeof(*token->info));
-	if (token->info == NULL)
-		return fluss_fail_memory(err);
+	status = fluss_pb_results(arena, response->n_addition_info,
+							  sizeof(*token->info), token_api,
+							  (void **) &token->info, &token->ninfo, err);
+	if (status != FLUSS_OK)
+		return status;
 	for (int i = 0; i < token->ninfo; i++)
 	{
 		token->info[i].key = response->addition_info[i]->key;

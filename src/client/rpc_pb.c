@@ -7,6 +7,8 @@
  * checks lengths and required fields; it says only that something is wrong,
  * so "no memory" is told apart by a flag in the allocator.
  */
+#include <limits.h>
+
 #include "rpc_pb.h"
 
 typedef struct arena_allocator
@@ -45,6 +47,18 @@ fluss_pb_pack(const void *message, fluss_buf *out, fluss_error *err)
 }
 
 fluss_status
+fluss_pb_finish(fluss_arena *scratch, const void *message, fluss_buf *out,
+				fluss_error *err)
+{
+	fluss_status status;
+
+	status = message != NULL ? fluss_pb_pack(message, out, err) :
+		fluss_fail_memory(err);
+	fluss_arena_free(scratch);
+	return status;
+}
+
+fluss_status
 fluss_pb_unpack(fluss_arena *arena,
 				const ProtobufCMessageDescriptor *descriptor,
 				fluss_bytes answer, const char *api, void **message,
@@ -66,6 +80,39 @@ fluss_pb_unpack(fluss_arena *arena,
 		return fluss_fail_memory(err);
 	return fluss_pb_malformed(err, api,
 							  "It cannot be decoded, or lacks a field.");
+}
+
+void *
+fluss_pb_list(fluss_arena *arena, const ProtobufCMessageDescriptor *descriptor,
+			  size_t count, void *list)
+{
+	size_t		size = descriptor->sizeof_message;
+	char	   *messages = fluss_arena_array(arena, count, size);
+	void	  **pointers = fluss_arena_array(arena, count, sizeof(void *));
+
+	if (messages == NULL || pointers == NULL)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+	{
+		pointers[i] = messages + i * size;
+		protobuf_c_message_init(descriptor, pointers[i]);
+	}
+	memcpy(list, &pointers, sizeof(pointers));
+	return messages;
+}
+
+fluss_status
+fluss_pb_results(fluss_arena *arena, size_t count, size_t size,
+				 const char *api, void **results, int *nresults,
+				 fluss_error *err)
+{
+	if (count > INT_MAX)
+		return fluss_pb_malformed(err, api, "It has too many entries.");
+	*results = fluss_arena_array(arena, count, size);
+	if (*results == NULL)
+		return fluss_fail_memory(err);
+	*nresults = (int) count;
+	return FLUSS_OK;
 }
 
 bool

@@ -5,8 +5,6 @@
  * File names in an answer become names in a folder of ours: one that could
  * lead out of it makes the answer malformed.
  */
-#include <limits.h>
-
 #include "rpc_pb.h"
 #include "rpc_snapshot.h"
 
@@ -76,9 +74,7 @@ fluss_rpc_encode_snapshot_files(int64_t table_id, const fluss_bucket_ref *at,
 	Fluss__GetKvSnapshotMetadataRequest request = FLUSS__GET_KV_SNAPSHOT_METADATA_REQUEST__INIT;
 
 	request.table_id = table_id;
-	request.has_partition_id = at->partition_id != FLUSS_NO_PARTITION;
-	request.partition_id = at->partition_id;
-	request.bucket_id = at->bucket;
+	FLUSS_PB_SET_BUCKET(&request, at->partition_id, at->bucket);
 	request.snapshot_id = snapshot_id;
 	return fluss_pb_pack(&request, out, err);
 }
@@ -104,15 +100,15 @@ fluss_rpc_decode_snapshot_files(fluss_arena *arena, fluss_bytes answer,
 							 answer, files_api, (void **) &response, err);
 	if (status != FLUSS_OK)
 		return status;
-	if (response->log_offset < 0 || response->n_snapshot_files > INT_MAX)
+	if (response->log_offset < 0)
 		return fluss_pb_malformed(err, files_api,
 								  "The snapshot's offset is negative.");
-	*files = fluss_arena_array(arena, response->n_snapshot_files,
-							   sizeof(**files));
-	if (*files == NULL)
-		return fluss_fail_memory(err);
 	*log_offset = response->log_offset;
-	*nfiles = (int) response->n_snapshot_files;
+	status = fluss_pb_results(arena, response->n_snapshot_files,
+							  sizeof(**files), files_api, (void **) files,
+							  nfiles, err);
+	if (status != FLUSS_OK)
+		return status;
 	for (int i = 0; i < *nfiles; i++)
 	{
 		(*files)[i].remote_path = response->snapshot_files[i]->remote_path;
@@ -138,9 +134,7 @@ fluss_rpc_encode_acquire_lease(const char *lease_id, int64_t duration_ms,
 	Fluss__PbKvSnapshotLeaseForTable *tables[1] = {&table};
 	Fluss__PbKvSnapshotLeaseForBucket *buckets[1] = {&bucket};
 
-	bucket.has_partition_id = at->partition_id != FLUSS_NO_PARTITION;
-	bucket.partition_id = at->partition_id;
-	bucket.bucket_id = at->bucket;
+	FLUSS_PB_SET_BUCKET(&bucket, at->partition_id, at->bucket);
 	bucket.snapshot_id = snapshot_id;
 	table.table_id = table_id;
 	table.n_bucket_snapshots = 1;
@@ -202,9 +196,7 @@ fluss_rpc_encode_scan_kv(int64_t table_id, const fluss_bucket_ref *at,
 	else
 	{
 		bucket.table_id = table_id;
-		bucket.has_partition_id = at->partition_id != FLUSS_NO_PARTITION;
-		bucket.partition_id = at->partition_id;
-		bucket.bucket_id = at->bucket;
+		FLUSS_PB_SET_BUCKET(&bucket, at->partition_id, at->bucket);
 		request.bucket_scan_req = &bucket;
 	}
 	if (close)
