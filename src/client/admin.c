@@ -126,37 +126,6 @@ fluss_drop_database(fluss_client *client, const char *name, bool if_exists,
 
 /* ---- tables */
 
-void
-fluss_admin_explain_table(fluss_error *err, const char *verb,
-						  const char *database, const char *name)
-{
-	if (err->status != FLUSS_SERVER_ERROR)
-		return;
-	switch (err->server_code)
-	{
-		case FLUSS_CODE_DATABASE_NOT_EXIST:
-			fluss_error_message(err, "Fluss database \"%s\" does not exist",
-								database);
-			break;
-		case FLUSS_CODE_TABLE_NOT_EXIST:
-			fluss_error_message(err, "Fluss table \"%s\" does not exist in database \"%s\"",
-								name, database);
-			break;
-		case FLUSS_CODE_TABLE_ALREADY_EXIST:
-			fluss_error_message(err, "Fluss table \"%s\" already exists in database \"%s\"",
-								name, database);
-			break;
-		case FLUSS_CODE_AUTHORIZATION:
-			fluss_error_message(err, "not authorized to %s table \"%s\" in Fluss database \"%s\"",
-								verb, name, database);
-			break;
-		default:
-			fluss_error_message(err, "could not %s table \"%s\" in Fluss database \"%s\"",
-								verb, name, database);
-			break;
-	}
-}
-
 /* The buckets of a new table or partition, and whether they are served. */
 typedef struct new_buckets
 {
@@ -284,7 +253,7 @@ create_until_served(fluss_client *client, const char *database,
 										err);
 		if (status != FLUSS_OK)
 		{
-			fluss_admin_explain_table(err, "create", database, name);
+			fluss_table_error(err, "create", database, name);
 			return status;
 		}
 		if (attempt == FLUSS_ADMIN_MAX_LOST)
@@ -339,7 +308,7 @@ fluss_drop_table(fluss_client *client, const char *database, const char *name,
 		status = fluss_admin_change(client, FLUSS_API_DROP_TABLE, &body,
 									err);
 	if (status != FLUSS_OK)
-		fluss_admin_explain_table(err, "drop", database, name);
+		fluss_table_error(err, "drop", database, name);
 	fluss_table_forget(client, database, name);
 	fluss_buf_free(&body);
 	return status;

@@ -34,7 +34,7 @@ alter(fluss_client *client, const alteration *a, fluss_error *err)
 	if (status == FLUSS_OK)
 		status = fluss_admin_change(client, FLUSS_API_ALTER_TABLE, &body, err);
 	if (status != FLUSS_OK)
-		fluss_admin_explain_table(err, "alter", a->database, a->name);
+		fluss_table_error(err, "alter", a->database, a->name);
 	fluss_buf_free(&body);
 	/* the description has changed, or may have */
 	fluss_table_forget(client, a->database, a->name);

@@ -163,9 +163,6 @@ FLUSS_MUST_CHECK fluss_status fluss_admin_change(fluss_client *client,
 												 fluss_api api,
 												 const fluss_buf *body,
 												 fluss_error *err);
-/* "does not exist", "not authorized to verb table", "could not verb table". */
-void fluss_admin_explain_table(fluss_error *err, const char *verb,
-							   const char *database, const char *name);
 /*
  * Waits until all buckets of a new table or partition are served.  With lost
  * given: or until it is sure that the coordinator has missed the creation.
@@ -189,7 +186,13 @@ FLUSS_MUST_CHECK fluss_status fluss_admin_forgotten(fluss_client *client,
 
 /* metadata.c */
 void fluss_tables_free(fluss_client *client);
-/* "not authorized", "does not exist", ... for an error about a table. */
+/*
+ * What a server's error about a table means: "does not exist", "not authorized
+ * to verb table", "could not verb table".
+ */
+void fluss_table_error(fluss_error *err, const char *verb,
+					   const char *database, const char *name);
+/* The same for "describe", when it has to be asked which of both is missing. */
 void fluss_table_explain(fluss_client *client, const char *database,
 						 const char *name, int64_t deadline_ms,
 						 fluss_error *err);

@@ -117,6 +117,37 @@ database_exists(fluss_client *client, const char *database,
 	return status;
 }
 
+void
+fluss_table_error(fluss_error *err, const char *verb, const char *database,
+				  const char *name)
+{
+	if (err->status != FLUSS_SERVER_ERROR)
+		return;
+	switch (err->server_code)
+	{
+		case FLUSS_CODE_DATABASE_NOT_EXIST:
+			fluss_error_message(err, "Fluss database \"%s\" does not exist",
+								database);
+			break;
+		case FLUSS_CODE_TABLE_NOT_EXIST:
+			fluss_error_message(err, "Fluss table \"%s\" does not exist in database \"%s\"",
+								name, database);
+			break;
+		case FLUSS_CODE_TABLE_ALREADY_EXIST:
+			fluss_error_message(err, "Fluss table \"%s\" already exists in database \"%s\"",
+								name, database);
+			break;
+		case FLUSS_CODE_AUTHORIZATION:
+			fluss_error_message(err, "not authorized to %s table \"%s\" in Fluss database \"%s\"",
+								verb, name, database);
+			break;
+		default:
+			fluss_error_message(err, "could not %s table \"%s\" in Fluss database \"%s\"",
+								verb, name, database);
+			break;
+	}
+}
+
 /*
  * A server says "table does not exist" also when the whole database is
  * missing, so that is asked.
@@ -139,25 +170,7 @@ fluss_table_explain(fluss_client *client, const char *database,
 	}
 	if (!exists)
 		err->server_code = FLUSS_CODE_DATABASE_NOT_EXIST;
-	switch (err->server_code)
-	{
-		case FLUSS_CODE_DATABASE_NOT_EXIST:
-			fluss_error_message(err, "Fluss database \"%s\" does not exist",
-								database);
-			break;
-		case FLUSS_CODE_TABLE_NOT_EXIST:
-			fluss_error_message(err, "Fluss table \"%s\" does not exist in database \"%s\"",
-								name, database);
-			break;
-		case FLUSS_CODE_AUTHORIZATION:
-			fluss_error_message(err, "not authorized to describe table \"%s\" in Fluss database \"%s\"",
-								name, database);
-			break;
-		default:
-			fluss_error_message(err, "could not describe table \"%s\" in Fluss database \"%s\"",
-								name, database);
-			break;
-	}
+	fluss_table_error(err, "describe", database, name);
 }
 
 /* ---- describing */
