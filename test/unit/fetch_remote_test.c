@@ -3,6 +3,7 @@
  *	  Log scans over offsets that lie in remote storage, against a simulated
  *	  server: everything a segment can be, and every way its file can be wrong.
  */
+#include "fake_remote.h"
 #include "fake_scan.h"
 
 /* Bucket 0 with n batches of ten rows, the first remote ones in segments. */
@@ -109,8 +110,8 @@ test_remote_ranges(void **unused)
 	result = run_scan(ranges, 3, NULL);
 	assert_int_equal(result.status, FLUSS_OK);
 	assert_int_equal(result.rows, 30);
-	assert_int_equal(result.sum, sum_of(5, 15) + sum_of(50000, 50010) +
-					 sum_of(99990, 100000));
+	assert_int_equal(result.sum, scan_sum(5, 15) + scan_sum(50000, 50010) +
+					 scan_sum(99990, 100000));
 	assert_true(fake_remote.bytes < 600000);
 }
 
@@ -133,7 +134,7 @@ test_remote_many_buckets(void **unused)
 	result = run_scan(ranges, 4, NULL);
 	assert_int_equal(result.status, FLUSS_OK);
 	assert_int_equal(result.rows, 800);
-	assert_int_equal(result.sum, 4 * sum_of(0, 200));
+	assert_int_equal(result.sum, 4 * scan_sum(0, 200));
 }
 
 /* The end is pinned by the answer that names the segments. */
@@ -351,22 +352,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_mixed_with_local, set_up),
-		cmocka_unit_test_setup(test_every_remote_range, set_up),
-		cmocka_unit_test_setup(test_remote_empty_batches, set_up),
-		cmocka_unit_test_setup(test_parts, set_up),
-		cmocka_unit_test_setup(test_remote_ranges, set_up),
-		cmocka_unit_test_setup(test_remote_many_buckets, set_up),
-		cmocka_unit_test_setup(test_remote_end_is_pinned, set_up),
-		cmocka_unit_test_setup(test_remote_stop, set_up),
-		cmocka_unit_test_setup(test_segment_is_gone, set_up),
-		cmocka_unit_test_setup(test_remote_network, set_up),
-		cmocka_unit_test_setup(test_wrong_files, set_up),
-		cmocka_unit_test_setup(test_every_wrong_byte, set_up),
-		cmocka_unit_test_setup(test_random_faults, set_up),
-		cmocka_unit_test_setup(test_remote_interrupts, set_up),
-		cmocka_unit_test_setup(test_remote_allocations, set_up)
+		cmocka_unit_test_setup(test_mixed_with_local, scan_set_up),
+		cmocka_unit_test_setup(test_every_remote_range, scan_set_up),
+		cmocka_unit_test_setup(test_remote_empty_batches, scan_set_up),
+		cmocka_unit_test_setup(test_parts, scan_set_up),
+		cmocka_unit_test_setup(test_remote_ranges, scan_set_up),
+		cmocka_unit_test_setup(test_remote_many_buckets, scan_set_up),
+		cmocka_unit_test_setup(test_remote_end_is_pinned, scan_set_up),
+		cmocka_unit_test_setup(test_remote_stop, scan_set_up),
+		cmocka_unit_test_setup(test_segment_is_gone, scan_set_up),
+		cmocka_unit_test_setup(test_remote_network, scan_set_up),
+		cmocka_unit_test_setup(test_wrong_files, scan_set_up),
+		cmocka_unit_test_setup(test_every_wrong_byte, scan_set_up),
+		cmocka_unit_test_setup(test_random_faults, scan_set_up),
+		cmocka_unit_test_setup(test_remote_interrupts, scan_set_up),
+		cmocka_unit_test_setup(test_remote_allocations, scan_set_up)
 	};
 
-	return cmocka_run_group_tests_name("fetch_remote", tests, NULL, tear_down);
+	return cmocka_run_group_tests_name("fetch_remote", tests, NULL, scan_tear_down);
 }

@@ -5,10 +5,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fake_cluster.h"
+#include "fake_remote.h"
+#include "fluss.pb-c.h"
+#include "row.h"
+#include "rpc_pb.h"
 
 #define PAGE_ROWS	7
 #define MAX_FILES	7
@@ -211,8 +215,8 @@ handle(fluss_request *request, const uint8_t *body, size_t size)
 	return true;
 }
 
-static int
-set_up(void **unused)
+static void
+start(void)
 {
 	fake_start(4, true);
 	memset(&server, 0, sizeof(server));
@@ -223,17 +227,20 @@ set_up(void **unused)
 		.columns = columns, .ncolumns = 2, .mode = FLUSS_KVSCAN_SERVER,
 		.max_rows_per_bucket = 15, .max_buffered_bytes = 1 << 24
 	};
+}
+
+static int
+set_up(void **unused)
+{
+	test_set_up(unused);
+	start();
 	return 0;
 }
 
 static int
 tear_down(void **unused)
 {
-	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
-	{
-		free(fake.buckets[i].ids);
-		fake.buckets[i].ids = NULL;
-	}
+	fake_end();
 	return 0;
 }
 
@@ -315,14 +322,14 @@ test_server_scan_errors(void **unused)
 	server.nopen_errors = 3;
 	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
 	assert_int_equal(rows, 60);
-	set_up(NULL);
+	start();
 	server.open_error = FLUSS_CODE_NOT_LEADER;
 	server.nopen_errors = 2;
 	assert_fluss_ok(read_rows(1000, &rows, &err), &err);
 	assert_int_equal(rows, 60);
 	assert_int_equal(fake.nforgets, 2);
 	/* an expired scanner cannot be gone on with */
-	set_up(NULL);
+	start();
 	fake.buckets[1].end = 40;
 	server.page_error = 66;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_SERVER_ERROR);
@@ -330,7 +337,7 @@ test_server_scan_errors(void **unused)
 	assert_int_equal(err.bucket, 1);
 	assert_in_range(rows, 14, 14);
 	/* a server before 1.0 */
-	set_up(NULL);
+	start();
 	server.refused = true;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
 }

@@ -7,8 +7,8 @@
 static const int32_t columns[] = {1};
 static fluss_lookup_options options;
 
-static int
-set_up(void **unused)
+static void
+start(void)
 {
 	fake_start(4, true);
 	fake.buckets[2].leader = 1;
@@ -17,17 +17,20 @@ set_up(void **unused)
 		.columns = columns, .ncolumns = 1, .max_batch_size = 64,
 		.max_inflight_requests = 2, .max_buffered_bytes = 1 << 24
 	};
+}
+
+static int
+set_up(void **unused)
+{
+	test_set_up(unused);
+	start();
 	return 0;
 }
 
 static int
 tear_down(void **unused)
 {
-	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
-	{
-		free(fake.buckets[i].ids);
-		fake.buckets[i].ids = NULL;
-	}
+	fake_end();
 	assert_int_equal(fake.live_requests, 0);
 	assert_int_equal(test_host_live_blocks(), 0);
 	return 0;
@@ -141,7 +144,7 @@ test_requests_are_filled(void **unused)
 		fluss_lookup *lookup;
 		fluss_error err;
 
-		set_up(NULL);
+		start();
 		options.max_batch_size = 1 + n % 50;
 		lookup = open_lookup();
 		add_keys(lookup, 0, n);
@@ -163,7 +166,7 @@ test_faults(void **unused)
 		fluss_lookup *lookup;
 		fluss_error err;
 
-		set_up(NULL);
+		start();
 		fake.random = seed * 104729;
 		fake.fault_percent = 20;
 		fake_error(1, FLUSS_CODE_NOT_LEADER);

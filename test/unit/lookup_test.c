@@ -10,8 +10,8 @@ static const int32_t columns[] = {2, 1};
 static fluss_lookup_options options;
 static fluss_kvscan_options scan_options;
 
-static int
-set_up(void **unused)
+static void
+start(void)
 {
 	fake_start(4, true);
 	fake.buckets[2].leader = 1;
@@ -25,17 +25,20 @@ set_up(void **unused)
 		.max_rows_per_bucket = 100,
 		.max_buffered_bytes = 1 << 24
 	};
+}
+
+static int
+set_up(void **unused)
+{
+	test_set_up(unused);
+	start();
 	return 0;
 }
 
 static int
 tear_down(void **unused)
 {
-	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
-	{
-		free(fake.buckets[i].ids);
-		fake.buckets[i].ids = NULL;
-	}
+	fake_end();
 	return 0;
 }
 
@@ -182,7 +185,7 @@ test_lookup_faults(void **unused)
 		fluss_lookup *lookup;
 		fluss_error err;
 
-		set_up(NULL);
+		start();
 		fake.random = seed * 7919;
 		fake.fault_percent = 20;
 		options.max_batch_size = (int) seed;
@@ -442,7 +445,7 @@ test_whole_read_faults(void **unused)
 
 	for (unsigned seed = 1; seed < 40; seed++)
 	{
-		set_up(NULL);
+		start();
 		for (int b = 0; b < 4; b++)
 			fake.buckets[b].end = 10 + b;
 		fake.random = seed * 7919;
@@ -450,7 +453,7 @@ test_whole_read_faults(void **unused)
 		assert_fluss_ok(whole_read(&rows, &counters, &err), &err);
 		assert_int_equal(rows, 46);
 	}
-	set_up(NULL);
+	start();
 	fake.silent = true;
 	assert_int_equal(whole_read(&rows, &counters, &err), FLUSS_TIMED_OUT);
 }

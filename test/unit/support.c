@@ -207,11 +207,14 @@ test_host_live_fds(void)
 	return state.live_fds;
 }
 
-void
-test_host_forget_live(void)
+int
+test_set_up(void **unused)
 {
 	state.live_blocks = 0;
 	state.live_fds = 0;
+	test_host_fail_alloc_at(0);
+	test_host_interrupt_at(0);
+	return 0;
 }
 
 int

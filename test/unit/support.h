@@ -32,8 +32,12 @@ bool test_host_interrupted(void);
 /* Memory blocks and sockets that are not given back yet. */
 int test_host_live_blocks(void);
 int test_host_live_fds(void);
-/* Forgets both: what a failed test left is not the next one's. */
-void test_host_forget_live(void);
+/*
+ * Forgets both, and what was to fail or to be interrupted: what a failed test
+ * left is not the next one's.  To be called first in the set-up of every test
+ * that asks for them; it is one, too.
+ */
+int test_set_up(void **unused);
 /* Waits so far: a busy loop shows here. */
 int test_host_waits(void);
 /* Moves the clock. */

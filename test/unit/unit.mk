@@ -13,8 +13,9 @@ UNIT_CFLAGS = -std=gnu11 -g -O1 $(WARNINGS) -Wstrict-prototypes $(WERROR) -Isrc/
 	$(shell $(PKG_CONFIG) --cflags $(CLIENT_LIBS) cmocka 2>/dev/null)
 UNIT_LIBS = $(shell $(PKG_CONFIG) --libs $(CLIENT_LIBS) cmocka 2>/dev/null)
 UNIT_OBJS = $(patsubst src/client/%.c,$(UNIT_DIR)/%.o,$(CLIENT_SRCS) $(PROTO_C))
-UNIT_SUPPORT = $(patsubst test/unit/%.c,$(UNIT_DIR)/%.o,\
-	$(filter-out %_test.c,$(wildcard test/unit/*.c)))
+UNIT_FAKE = $(patsubst test/unit/%.c,$(UNIT_DIR)/%.o,$(wildcard test/unit/fake_*.c))
+UNIT_SUPPORT = $(filter-out $(UNIT_FAKE),$(patsubst test/unit/%.c,$(UNIT_DIR)/%.o,\
+	$(filter-out %_test.c,$(wildcard test/unit/*.c))))
 UNIT_TESTS = $(patsubst test/unit/%.c,$(UNIT_DIR)/%,$(sort $(wildcard test/unit/*_test.c)))
 
 $(UNIT_DIR)/fluss.pb-c.o: src/client/fluss.pb-c.c
@@ -36,10 +37,16 @@ $(UNIT_DIR)/fuzz_targets.o: test/fuzz/targets.c $(wildcard src/client/*.h test/f
 
 $(UNIT_DIR)/corpus_test: $(UNIT_DIR)/fuzz_targets.o
 
+# These have a simulated server in place of the real cluster.h.
+$(patsubst %,$(UNIT_DIR)/%_test,fetch fetch_faults fetch_remote kvscan lookup lookup_pipeline writer): $(UNIT_FAKE)
+
 $(UNIT_DIR)/libfluss.a: $(UNIT_OBJS)
 	rm -f $@ && ar rcs $@ $^
 
-$(UNIT_DIR)/%_test: $(UNIT_DIR)/%_test.o $(UNIT_SUPPORT) $(UNIT_DIR)/libfluss.a
+$(UNIT_DIR)/libtest.a: $(UNIT_SUPPORT)
+	rm -f $@ && ar rcs $@ $^
+
+$(UNIT_DIR)/%_test: $(UNIT_DIR)/%_test.o $(UNIT_DIR)/libtest.a $(UNIT_DIR)/libfluss.a
 	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(UNIT_LIBS)
 
 .PHONY: check-client unit-tests

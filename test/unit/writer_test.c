@@ -4,6 +4,7 @@
  *	  gets lost on the way.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "fake_cluster.h"
 
@@ -25,25 +26,21 @@ start(int nbuckets, bool keyed)
 static int
 set_up_log(void **unused)
 {
-	test_host_forget_live();
+	test_set_up(unused);
 	return start(4, false);
 }
 
 static int
 set_up_keyed(void **unused)
 {
-	test_host_forget_live();
+	test_set_up(unused);
 	return start(4, true);
 }
 
 static int
 tear_down(void **unused)
 {
-	for (int i = 0; i < FAKE_MAX_BUCKETS; i++)
-	{
-		free(fake.buckets[i].ids);
-		fake.buckets[i].ids = NULL;
-	}
+	fake_end();
 	return 0;
 }
 
