@@ -369,13 +369,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_corrupted),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_items_are_one_allocation),
-		cmocka_unit_test(test_absent_column),
-		cmocka_unit_test(test_types_of_text),
+		cmocka_unit_test_setup(test_round_trips, test_set_up),
+		cmocka_unit_test_setup(test_truncated, test_set_up),
+		cmocka_unit_test_setup(test_corrupted, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
+		cmocka_unit_test_setup(test_items_are_one_allocation, test_set_up),
+		cmocka_unit_test_setup(test_absent_column, test_set_up),
+		cmocka_unit_test_setup(test_types_of_text, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -472,16 +472,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_builder_sizes),
-		cmocka_unit_test(test_memory_cap),
-		cmocka_unit_test(test_announced_sizes),
-		cmocka_unit_test(test_lz4_blocks),
-		cmocka_unit_test(test_empty_buffer_of_java),
-		cmocka_unit_test(test_wrong_schema),
-		cmocka_unit_test(test_padded_char),
-		cmocka_unit_test(test_hostile_seconds),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test_setup(test_round_trip, test_set_up),
+		cmocka_unit_test_setup(test_builder_sizes, test_set_up),
+		cmocka_unit_test_setup(test_memory_cap, test_set_up),
+		cmocka_unit_test_setup(test_announced_sizes, test_set_up),
+		cmocka_unit_test_setup(test_lz4_blocks, test_set_up),
+		cmocka_unit_test_setup(test_empty_buffer_of_java, test_set_up),
+		cmocka_unit_test_setup(test_wrong_schema, test_set_up),
+		cmocka_unit_test_setup(test_padded_char, test_set_up),
+		cmocka_unit_test_setup(test_hostile_seconds, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,11 +158,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_write_then_read),
-		cmocka_unit_test(test_short_read_is_sticky),
-		cmocka_unit_test(test_varint_limits),
-		cmocka_unit_test(test_buf_failure_is_sticky),
-		cmocka_unit_test(test_arena)
+		cmocka_unit_test_setup(test_write_then_read, test_set_up),
+		cmocka_unit_test_setup(test_short_read_is_sticky, test_set_up),
+		cmocka_unit_test_setup(test_varint_limits, test_set_up),
+		cmocka_unit_test_setup(test_buf_failure_is_sticky, test_set_up),
+		cmocka_unit_test_setup(test_arena, test_set_up)
 	};
 
 	return cmocka_run_group_tests_name("buf", tests, NULL, NULL);

@@ -362,11 +362,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_char_of_indexed_rows),
-		cmocka_unit_test(test_null_in_indexed_row),
-		cmocka_unit_test(test_parts_cannot_overlap),
+		cmocka_unit_test_setup(test_edges, test_set_up),
+		cmocka_unit_test_setup(test_refused, test_set_up),
+		cmocka_unit_test_setup(test_char_of_indexed_rows, test_set_up),
+		cmocka_unit_test_setup(test_null_in_indexed_row, test_set_up),
+		cmocka_unit_test_setup(test_parts_cannot_overlap, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

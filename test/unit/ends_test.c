@@ -75,9 +75,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_value_stays),
-		cmocka_unit_test(test_many_buckets),
-		cmocka_unit_test(test_no_memory)
+		cmocka_unit_test_setup(test_first_value_stays, test_set_up),
+		cmocka_unit_test_setup(test_many_buckets, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

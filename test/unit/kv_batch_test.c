@@ -259,11 +259,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kv_batch_of_java),
-		cmocka_unit_test(test_kv_batch_without_memory),
-		cmocka_unit_test(test_value_batch_of_java),
-		cmocka_unit_test(test_lookup_value_of_java),
-		cmocka_unit_test(test_damaged_value_batch),
+		cmocka_unit_test_setup(test_kv_batch_of_java, test_set_up),
+		cmocka_unit_test_setup(test_kv_batch_without_memory, test_set_up),
+		cmocka_unit_test_setup(test_value_batch_of_java, test_set_up),
+		cmocka_unit_test_setup(test_lookup_value_of_java, test_set_up),
+		cmocka_unit_test_setup(test_damaged_value_batch, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

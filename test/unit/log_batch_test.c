@@ -421,13 +421,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_batches_of_java),
-		cmocka_unit_test(test_batch_of_go),
-		cmocka_unit_test(test_written_as_java_does),
-		cmocka_unit_test(test_torn_batches),
-		cmocka_unit_test(test_shortened_batches),
-		cmocka_unit_test(test_corrupted_batches),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test_setup(test_batches_of_java, test_set_up),
+		cmocka_unit_test_setup(test_batch_of_go, test_set_up),
+		cmocka_unit_test_setup(test_written_as_java_does, test_set_up),
+		cmocka_unit_test_setup(test_torn_batches, test_set_up),
+		cmocka_unit_test_setup(test_shortened_batches, test_set_up),
+		cmocka_unit_test_setup(test_corrupted_batches, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

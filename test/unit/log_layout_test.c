@@ -509,17 +509,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_written_header),
-		cmocka_unit_test(test_two_batches_in_one_buffer),
-		cmocka_unit_test(test_projected),
-		cmocka_unit_test(test_compacted_changelog),
-		cmocka_unit_test(test_refused_rows),
-		cmocka_unit_test(test_rows_that_do_not_fit),
-		cmocka_unit_test(test_memory_cap),
-		cmocka_unit_test(test_magic_1_of_091),
-		cmocka_unit_test(test_magic_1_of_100),
-		cmocka_unit_test(test_magic_2),
-		cmocka_unit_test(test_refused_headers),
+		cmocka_unit_test_setup(test_written_header, test_set_up),
+		cmocka_unit_test_setup(test_two_batches_in_one_buffer, test_set_up),
+		cmocka_unit_test_setup(test_projected, test_set_up),
+		cmocka_unit_test_setup(test_compacted_changelog, test_set_up),
+		cmocka_unit_test_setup(test_refused_rows, test_set_up),
+		cmocka_unit_test_setup(test_rows_that_do_not_fit, test_set_up),
+		cmocka_unit_test_setup(test_memory_cap, test_set_up),
+		cmocka_unit_test_setup(test_magic_1_of_091, test_set_up),
+		cmocka_unit_test_setup(test_magic_1_of_100, test_set_up),
+		cmocka_unit_test_setup(test_magic_2, test_set_up),
+		cmocka_unit_test_setup(test_refused_headers, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

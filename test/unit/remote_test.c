@@ -35,6 +35,7 @@ open_client(void)
 static int
 set_up(void **unused)
 {
+	test_set_up(unused);
 	web = web_start();
 	test_host_on_wait(web_step);
 	snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d/", web->port);

@@ -405,15 +405,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_of_java),
-		cmocka_unit_test(test_truncated_rows),
-		cmocka_unit_test(test_corrupted_rows),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_null_bit_of_not_null_column),
-		cmocka_unit_test(test_refused_rows),
-		cmocka_unit_test(test_keys_of_java),
-		cmocka_unit_test(test_refused_keys),
-		cmocka_unit_test(test_choice_of_encoders),
+		cmocka_unit_test_setup(test_rows_of_java, test_set_up),
+		cmocka_unit_test_setup(test_truncated_rows, test_set_up),
+		cmocka_unit_test_setup(test_corrupted_rows, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
+		cmocka_unit_test_setup(test_null_bit_of_not_null_column, test_set_up),
+		cmocka_unit_test_setup(test_refused_rows, test_set_up),
+		cmocka_unit_test_setup(test_keys_of_java, test_set_up),
+		cmocka_unit_test_setup(test_refused_keys, test_set_up),
+		cmocka_unit_test_setup(test_choice_of_encoders, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -548,10 +548,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_captured_frames),
-		cmocka_unit_test(test_writes),
-		cmocka_unit_test(test_hostile_answers),
-		cmocka_unit_test(test_newer_fields)
+		cmocka_unit_test_setup(test_captured_frames, test_set_up),
+		cmocka_unit_test_setup(test_writes, test_set_up),
+		cmocka_unit_test_setup(test_hostile_answers, test_set_up),
+		cmocka_unit_test_setup(test_newer_fields, test_set_up)
 	};
 
 	return cmocka_run_group_tests_name("rpc", tests, NULL, NULL);

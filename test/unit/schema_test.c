@@ -502,17 +502,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_descriptor_of_java),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_properties),
-		cmocka_unit_test(test_malformed_descriptors),
-		cmocka_unit_test(test_unknown_type),
-		cmocka_unit_test(test_deep_nesting),
-		cmocka_unit_test(test_truncated_descriptor),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_write_descriptor),
-		cmocka_unit_test(test_refused_specs),
-		cmocka_unit_test(test_default_bucket_key),
+		cmocka_unit_test_setup(test_descriptor_of_java, test_set_up),
+		cmocka_unit_test_setup(test_keys, test_set_up),
+		cmocka_unit_test_setup(test_properties, test_set_up),
+		cmocka_unit_test_setup(test_malformed_descriptors, test_set_up),
+		cmocka_unit_test_setup(test_unknown_type, test_set_up),
+		cmocka_unit_test_setup(test_deep_nesting, test_set_up),
+		cmocka_unit_test_setup(test_truncated_descriptor, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
+		cmocka_unit_test_setup(test_write_descriptor, test_set_up),
+		cmocka_unit_test_setup(test_refused_specs, test_set_up),
+		cmocka_unit_test_setup(test_default_bucket_key, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,13 +202,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spellings),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_depth_is_limited),
-		cmocka_unit_test(test_print_is_cut),
-		cmocka_unit_test(test_print_is_cut_between_characters),
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test_setup(test_spellings, test_set_up),
+		cmocka_unit_test_setup(test_refused, test_set_up),
+		cmocka_unit_test_setup(test_depth_is_limited, test_set_up),
+		cmocka_unit_test_setup(test_print_is_cut, test_set_up),
+		cmocka_unit_test_setup(test_print_is_cut_between_characters, test_set_up),
+		cmocka_unit_test_setup(test_same, test_set_up),
+		cmocka_unit_test_setup(test_no_memory, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,14 +292,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nulls),
-		cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_text_and_bytes),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_timestamps),
-		cmocka_unit_test(test_decimal_bytes),
-		cmocka_unit_test(test_mapping),
+		cmocka_unit_test_setup(test_nulls, test_set_up),
+		cmocka_unit_test_setup(test_integers, test_set_up),
+		cmocka_unit_test_setup(test_decimals, test_set_up),
+		cmocka_unit_test_setup(test_text_and_bytes, test_set_up),
+		cmocka_unit_test_setup(test_times, test_set_up),
+		cmocka_unit_test_setup(test_timestamps, test_set_up),
+		cmocka_unit_test_setup(test_decimal_bytes, test_set_up),
+		cmocka_unit_test_setup(test_mapping, test_set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
