@@ -15,7 +15,8 @@ $(CLIENT_TEST_DIR)/%.o: test/client/%.c $(wildcard test/client/*.h test/unit/*.h
 CLIENT_TESTS = $(patsubst test/client/%.c,$(CLIENT_TEST_DIR)/%,$(sort $(wildcard test/client/*_test.c)))
 
 $(CLIENT_TEST_DIR)/%_test: $(CLIENT_TEST_DIR)/%_test.o \
-		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
+		$(CLIENT_TEST_DIR)/tables.o $(CLIENT_TEST_DIR)/rows.o \
+		$(CLIENT_TEST_SUPPORT) $(UNIT_DIR)/libfluss.a
 	$(UNIT_CC) $(UNIT_CFLAGS) -o $@ $^ $(UNIT_LIBS)
 
 # Writes texts that are none, for the TAP tests.

@@ -261,14 +261,6 @@ test_formats(void **unused)
 	}
 }
 
-static void
-test_nothing_is_left(void **unused)
-{
-	test_client_done();
-	assert_int_equal(test_host_live_blocks(), 0);
-	assert_int_equal(test_host_live_fds(), 0);
-}
-
 int
 main(void)
 {

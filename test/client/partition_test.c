@@ -536,13 +536,6 @@ test_row_too_large_for_a_frame(void **unused)
 	free(bytes);
 }
 
-static int
-tear_down(void **unused)
-{
-	test_client_done();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -556,5 +549,5 @@ main(void)
 		cmocka_unit_test(test_row_too_large_for_a_frame),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, tear_down);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,13 +194,6 @@ test_every_type(void **unused)
 	}
 }
 
-static int
-tear_down(void **unused)
-{
-	test_client_done();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -208,5 +201,5 @@ main(void)
 		cmocka_unit_test(test_every_type),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, tear_down);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

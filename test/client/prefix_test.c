@@ -245,13 +245,6 @@ test_alter(void **unused)
 									   added, 1, &err), FLUSS_SERVER_ERROR);
 }
 
-static int
-tear_down(void **unused)
-{
-	test_client_done();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -261,5 +254,5 @@ main(void)
 		cmocka_unit_test(test_alter),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, tear_down);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ test_client(void)
 }
 
 void
-test_client_done(void)
+test_nothing_is_left(void **unused)
 {
 	fluss_error err;
 
@@ -64,6 +64,8 @@ test_client_done(void)
 					&err);
 	fluss_client_close(client);
 	client = NULL;
+	assert_int_equal(test_host_live_blocks(), 0);
+	assert_int_equal(test_host_live_fds(), 0);
 }
 
 fluss_table *

@@ -14,8 +14,11 @@
 const fluss_host *cluster_host(void);
 /* One client for the program, to FLUSS_BOOTSTRAP; makes the database anew. */
 fluss_client *test_client(void);
-/* Drops the database and closes the client. */
-void test_client_done(void);
+/*
+ * The last test of each program: drops the database and closes the client, and
+ * then everything is given back.
+ */
+void test_nothing_is_left(void **unused);
 
 typedef struct test_table_spec
 {
