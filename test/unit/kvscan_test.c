@@ -19,6 +19,8 @@
 
 static const int32_t columns[] = {2, 1};
 static fluss_kvscan_options options;
+/* for the copies of a test: others may run on the machine, or have failed */
+static char folder[64];
 
 /* the server's scanners, by bucket */
 static struct
@@ -232,7 +234,11 @@ start(void)
 static int
 set_up(void **unused)
 {
+	static int	tests = 0;
+
 	test_set_up(unused);
+	snprintf(folder, sizeof(folder), "/tmp/fluss_kvscan_%d_%d", (int) getpid(),
+			 ++tests);
 	start();
 	return 0;
 }
@@ -414,7 +420,7 @@ test_program_is_missing(void **unused)
 	int			rows;
 
 	options.mode = FLUSS_KVSCAN_SNAPSHOT;
-	options.snapshot.folder = "/tmp/fluss_kvscan_test";
+	options.snapshot.folder = folder;
 	options.snapshot.program = "/nonexistent";
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
 	assert_non_null(strstr(err.message, "not installed"));
@@ -427,7 +433,7 @@ by_snapshot(void)
 {
 	options.mode = FLUSS_KVSCAN_SNAPSHOT;
 	options.snapshot = (fluss_snapshot_options) {
-		.folder = "/tmp/fluss_kvscan_test", .program = "/bin/true",
+		.folder = folder, .program = "/bin/true",
 		.fetch_max_bytes = 1 << 20, .fetch_max_bytes_for_bucket = 1 << 20,
 		.fetch_inflight = 1
 	};
@@ -458,7 +464,7 @@ test_leases(void **unused)
 		assert_int_equal(server.leases, 0);
 	}
 	fake.interrupt_poll = 0;
-	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+	assert_int_not_equal(access(folder, F_OK), 0);
 }
 
 /* A copy that takes long keeps its lease, which is one and goes with it. */
@@ -478,7 +484,7 @@ test_lease_is_renewed(void **unused)
 	fake_remote.missing = 1;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_DATA_LOST);
 	assert_int_equal(server.leases, 0);
-	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+	assert_int_not_equal(access(folder, F_OK), 0);
 }
 
 /* It would be read as a table without rows. */
@@ -512,7 +518,7 @@ read_by(const char *script, fluss_error *err)
 	options.snapshot.program = path;
 	status = read_rows(1000, &rows, err);
 	unlink(path);
-	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+	assert_int_not_equal(access(folder, F_OK), 0);
 	return status;
 }
 
@@ -612,7 +618,7 @@ test_copy_unwinds(void **unused)
 	fake_remote.refused = FLUSS_UNSUPPORTED;
 	assert_int_equal(read_rows(1000, &rows, &err), FLUSS_UNSUPPORTED);
 	assert_int_equal(fake_remote.live, 0);
-	assert_int_not_equal(access("/tmp/fluss_kvscan_test", F_OK), 0);
+	assert_int_not_equal(access(folder, F_OK), 0);
 }
 
 /* The copies of all scans that share it count, and what the program writes. */
