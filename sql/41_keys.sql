@@ -35,6 +35,7 @@ INSERT INTO remote.part SELECT * FROM heap.part;
 CREATE TABLE loc (id int, tag text, day date);
 INSERT INTO loc VALUES (1, 'a', '2026-01-02'), (2, 'b', '2026-01-03'), (2, 'b', NULL), (NULL, NULL, NULL), (999, 'z', '2020-01-01');
 
+CREATE DOMAIN number AS int CHECK (VALUE >= 0);
 CREATE TABLE queries (no serial, kind text, q text);
 INSERT INTO queries (kind, q) VALUES
   ('lookup', 'SELECT * FROM one WHERE k = 7'),
@@ -44,6 +45,9 @@ INSERT INTO queries (kind, q) VALUES
   ('lookup', 'SELECT * FROM one WHERE k IN (1, 2, 3, 4) AND k = ANY (ARRAY[3, 4, 5]::bigint[])'),
   ('lookup', 'SELECT * FROM one WHERE k = 3 OR (k = 4 AND v = ''v4'') OR (k = 5 AND v = ''no'')'),
   ('lookup', 'SELECT * FROM one WHERE k = 5000000000 OR k = 2'),
+  ('lookup', 'SELECT * FROM one WHERE k = 7::number'),
+  ('lookup', 'SELECT * FROM one WHERE k = ANY (''{3,4,99}''::number[])'),
+  ('lookup', 'SELECT o.* FROM (SELECT 7::number AS n OFFSET 0) x, LATERAL (SELECT * FROM one WHERE k = n OFFSET 0) o'),
   ('limit scan', 'SELECT * FROM one WHERE k = 3 OR v = ''v9'''),
   ('limit scan', 'SELECT * FROM one WHERE k <> 3 AND k < 6'),
   ('limit scan', 'SELECT * FROM one WHERE NOT (k = 3) AND k < 6'),
@@ -177,6 +181,7 @@ SELECT fluss_drop_database('keys_server', 'regress_keys', cascade => true);
 RESET search_path;
 DROP VIEW wrong;
 DROP TABLE queries, answers, loc;
+DROP DOMAIN number;
 DROP FUNCTION answer, scan_of, remote.counters, remote.many;
 DROP SCHEMA heap CASCADE;
 DROP SERVER keys_server CASCADE;

@@ -64,6 +64,13 @@ is_scan_constant(Node *node, Index varno)
 	return !contain_volatile_functions(node) && !contain_subplans(node);
 }
 
+/* The type of what a value consists of: a domain's values are its base type's. */
+static Oid
+value_type(Node *node)
+{
+	return getBaseType(exprType(strip_relabel(node)));
+}
+
 static bool
 split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op,
 			 FlussComparison *out)
@@ -87,7 +94,7 @@ split_opexpr(const FlussRelation *rel, Index varno, OpExpr *op,
 			return false;
 	}
 	out->value = (Expr *) right;
-	out->argtype = exprType(strip_relabel(right));
+	out->argtype = value_type(right);
 	out->is_array = false;
 	out->collation = op->inputcollid;
 	return true;
@@ -104,7 +111,9 @@ split_scalar_array(const FlussRelation *rel, Index varno,
 		return false;
 	out->opno = op->opno;
 	out->value = lsecond(op->args);
-	out->argtype = get_element_type(exprType((Node *) out->value));
+	out->argtype = get_element_type(getBaseType(exprType((Node *) out->value)));
+	if (OidIsValid(out->argtype))
+		out->argtype = getBaseType(out->argtype);
 	out->is_array = true;
 	out->collation = op->inputcollid;
 	return OidIsValid(out->argtype);
