@@ -45,27 +45,12 @@ $session->value(
 
 # ---- helpers
 
-# Processes of the helper program that a backend has started.
-sub helpers
-{
-	my ($pid) = @_;
-	my @found;
-
-	for my $file (glob '/proc/[0-9]*/stat')
-	{
-		open my $stat, '<', $file or next;
-		push @found, $1
-		  if (<$stat> // '') =~ /^(\d+) \(fluss_fdw_rocks\S*\) \S+ $pid /;
-	}
-	return @found;
-}
-
 sub folders { return grep { /\.fluss\d+$/ } glob "$temporary/*"; }
 
 sub nothing_is_left
 {
 	my ($pid, $after) = @_;
-	my $end = time + 5;
+	my $end = time + 30;
 
 	sleep 0.05 while time < $end && (helpers($pid) || folders());
 	is(scalar(helpers($pid)) + scalar(folders()),

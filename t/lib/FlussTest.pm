@@ -15,7 +15,7 @@ use FlussSession;
 
 our @EXPORT = qw(
   begin_test end_test add_server add_good_server add_readings add_info
-  is_error is_value wait_ends ways_to_end rss_anon_kb sockets descriptors context_kb
+  is_error is_value wait_ends ways_to_end rss_anon_kb helpers sockets descriptors context_kb
   closed_port listening_socket reads_snapshots
 );
 
@@ -208,6 +208,21 @@ sub rss_anon_kb
 	open my $file, '<', "/proc/$pid/status" or return 0;
 	my ($size) = join('', <$file>) =~ /^RssAnon:\s+(\d+) kB/m;
 	return $size // 0;
+}
+
+# Processes of the program that reads KV snapshots, which it has started.
+sub helpers
+{
+	my ($pid) = @_;
+	my @found;
+
+	for my $file (glob '/proc/[0-9]*/stat')
+	{
+		open my $stat, '<', $file or next;
+		push @found, $1
+		  if (<$stat> // '') =~ /^(\d+) \(fluss_fdw_rocks\S*\) \S+ $pid /;
+	}
+	return @found;
 }
 
 # What its file descriptors are.
