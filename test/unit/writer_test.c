@@ -558,6 +558,34 @@ test_two_writers_with_faults(void **unused)
 	}
 }
 
+/*
+ * The server refuses a batch of the outer writer, which the inner one learns
+ * first: it goes on, and the outer one fails when it is used again.
+ */
+static void
+test_outer_writer_refused(void **unused)
+{
+	fluss_writer *outer;
+	fluss_writer *inner;
+	fluss_error err;
+	int			nruns;
+
+	start(1, false);
+	options.batch_size = 100;
+	outer = open_writer();
+	inner = open_writer();
+	fake_error(0, 15);			/* INVALID_TABLE_EXCEPTION */
+	assert_fluss_ok(write_rows(outer, 0, 8, &err), &err);
+	assert_fluss_ok(write_rows(inner, 100, 50, &err), &err);
+	assert_fluss_ok(fluss_writer_flush(inner, &err), &err);
+	assert_int_equal(rows_of_runs(inner, &nruns), 50);
+	assert_int_equal(fluss_writer_flush(outer, &err), FLUSS_SERVER_ERROR);
+	assert_int_equal(err.server_code, 15);
+	check_acknowledged(50);
+	fluss_writer_close(inner);
+	close_writer(outer);
+}
+
 /* The server has forgotten the writer: a new id, and no row is lost. */
 static void
 test_writer_forgotten(void **unused)
@@ -739,6 +767,7 @@ main(void)
 		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
 		cmocka_unit_test_setup(test_two_writers_with_faults, set_up_log),
+		cmocka_unit_test_setup(test_outer_writer_refused, set_up_log),
 		cmocka_unit_test_setup(test_unwinds, set_up_log),
 		cmocka_unit_test_setup(test_flush_again, set_up_log),
 		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log),
