@@ -27,12 +27,6 @@
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 
-/*
- * Records of a vector that cost as much as one that becomes a row, and values
- * that one aggregate takes in for the cost of one operator.
- */
-#define VECTOR_LENGTH	8.0
-
 /* What the upper relation keeps for its plan. */
 typedef struct AggregatePlan
 {
@@ -248,10 +242,10 @@ flussGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 		/* so much less than rows that workers, which make them, do not pay */
 		FlussCostLog(input->rel, input->cost_rows, &cost);
 		cost.total = cost.startup +
-			(cost.total - cost.startup) / VECTOR_LENGTH;
+			(cost.total - cost.startup) / FLUSS_VECTOR_LENGTH;
 		cost.total += input->cost_rows *
 			(list_length(aggrefs) + list_length(clauses)) *
-			cpu_operator_cost / VECTOR_LENGTH;
+			cpu_operator_cost / FLUSS_VECTOR_LENGTH;
 	}
 	path = fluss_create_foreign_upper_path(root, output_rel,
 										   output_rel->reltarget, 1,

@@ -31,6 +31,11 @@ extern int	FlussArrayElements(Datum array, Datum **items, bool **nulls);
  */
 extern bool FlussIsKeyClause(FlussRelation *rel, Index varno, Node *clause,
 							 int *keyno);
+/* Place of an attribute in the primary key, or -1. */
+extern int	FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum);
+
+/* ------------------------------------------------------------------ key.c */
+
 /* An equality on a primary key column. */
 typedef struct FlussKeyLeaf
 {
@@ -60,8 +65,15 @@ extern bool FlussIsKeyUse(FlussRelation *rel, Index varno, Node *clause);
  */
 extern bool FlussMatchKey(PlannerInfo *root, FlussRelation *rel, Index varno,
 						  List *clauses, FlussKeyMatch *match);
+/*
+ * One equality with a single value for each column of the primary key, or of
+ * the prefix that chooses partition and bucket, in key order; NIL if one is
+ * missing.
+ */
+extern List *FlussMatchJoinKey(FlussRelation *rel, Index varno, List *clauses,
+							   bool prefix);
 
-/* ------------------------------------------------------------- key_set.c */
+/* -------------------------------------------------------------- key_set.c */
 
 typedef struct FlussKeyTree FlussKeyTree;
 
@@ -74,20 +86,6 @@ extern FlussKeyTree *FlussKeyCompile(FlussRelation *rel, Index varno,
  */
 extern int	FlussKeyEvaluate(FlussKeyTree *tree, ExprContext *econtext,
 							 const fluss_value ***keys);
-/*
- * One equality with a single value for each column of the primary key, or of
- * the prefix that chooses partition and bucket, in key order; NIL if one is
- * missing.
- */
-extern List *FlussMatchJoinKey(FlussRelation *rel, Index varno, List *clauses,
-							   bool prefix);
-/*
- * True when the table takes prefix lookups; *columns has the places in the
- * primary key that they need.
- */
-extern bool FlussPrefixColumns(const FlussRelation *rel, Bitmapset **columns);
-/* Place of an attribute in the primary key, or -1. */
-extern int	FlussKeyNumber(const FlussRelation *rel, AttrNumber attnum);
 
 /* ------------------------------------------------ vector.c, vector_value.c */
 
@@ -493,6 +491,9 @@ extern void FlussAggregatesRun(ForeignScanState *node, FlussScanState *state,
 							   TupleTableSlot *slot);
 
 /* ----------------------------------------------------------------- cost.c */
+
+/* So many values of a vector cost what one operator, or one row, does. */
+#define FLUSS_VECTOR_LENGTH	8.0
 
 /* Costs of getting the rows, before any local filter. */
 extern void FlussCostLog(FlussRelation *rel, double rows, FlussCost *cost);

@@ -195,7 +195,6 @@ typedef struct FlussJoinPrivate
 #define FLUSS_JOIN_OUTER_QUALS	2	/* join clauses on the outer row alone */
 #define FLUSS_JOIN_QUALS	3	/* the other ones */
 
-extern List *FlussJoinPrivatePack(const FlussJoinPrivate *priv);
 extern void FlussJoinPrivateUnpack(List *list, FlussJoinPrivate *priv);
 extern void FlussLookupJoinInit(void);
 /* Costs of looking up the rows that match those of an outer path. */

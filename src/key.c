@@ -71,8 +71,12 @@ FlussSplitKeyLeaf(FlussRelation *rel, Index varno, Node *clause,
 	return true;
 }
 
-bool
-FlussPrefixColumns(const FlussRelation *rel, Bitmapset **columns)
+/*
+ * True when the table takes prefix lookups; *columns has the places in the
+ * primary key that they need.
+ */
+static bool
+prefix_columns(const FlussRelation *rel, Bitmapset **columns)
 {
 	const fluss_table *table = rel->table;
 	const fluss_schema *schema = table->schema;
@@ -105,7 +109,7 @@ FlussMatchJoinKey(FlussRelation *rel, Index varno, List *clauses, bool prefix)
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (prefix && !FlussPrefixColumns(rel, &wanted))
+	if (prefix && !prefix_columns(rel, &wanted))
 		return NIL;
 	foreach(lc, clauses)
 	{
@@ -271,6 +275,6 @@ FlussMatchKey(PlannerInfo *root, FlussRelation *rel, Index varno,
 	if (match_key(root, rel, varno, clauses, wanted, match))
 		return true;
 	match->prefix = true;
-	return FlussPrefixColumns(rel, &wanted) &&
+	return prefix_columns(rel, &wanted) &&
 		match_key(root, rel, varno, clauses, wanted, match);
 }

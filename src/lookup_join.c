@@ -71,8 +71,8 @@ static const CustomScanMethods scan_methods = {
 
 /* -------------------------------------------------------- private lists */
 
-List *
-FlussJoinPrivatePack(const FlussJoinPrivate *priv)
+static List *
+pack_private(const FlussJoinPrivate *priv)
 {
 	List	   *list = NIL;
 
@@ -653,7 +653,7 @@ plan_lookup_join(PlannerInfo *root, RelOptInfo *joinrel, CustomPath *best_path,
 		use_scan_tuple((Node *) list_make4(parts.values, parts.keys,
 										   parts.outer_quals, parts.quals),
 					   scan.tlist);
-	plan->custom_private = FlussJoinPrivatePack(&priv);
+	plan->custom_private = pack_private(&priv);
 	plan->custom_scan_tlist = scan.tlist;
 	plan->custom_relids = bms_copy(joinrel->relids);
 	plan->methods = &scan_methods;

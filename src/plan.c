@@ -15,9 +15,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
-/* Values that a vector filter takes for the cost of one operator. */
-#define VECTOR_LENGTH	8.0
-
 /* How old a list of partitions may be that a plan is made with. */
 #define PARTITIONS_MAX_AGE_MS 60000
 
@@ -132,7 +129,7 @@ FlussLogKind(const FlussRelation *rel)
 
 QualCost
 FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
-			List *clauses)
+				List *clauses)
 {
 	FlussPlanState *state = baserel->fdw_private;
 	FlussSplit	split;
@@ -146,7 +143,7 @@ FlussFilterCost(PlannerInfo *root, RelOptInfo *baserel, FlussScanKind kind,
 	cost_qual_eval(&local, split.local, root);
 	cost_qual_eval(&vector, split.vector, root);
 	local.startup += vector.startup;
-	local.per_tuple += vector.per_tuple / VECTOR_LENGTH;
+	local.per_tuple += vector.per_tuple / FLUSS_VECTOR_LENGTH;
 	return local;
 }
 
