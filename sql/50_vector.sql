@@ -84,6 +84,21 @@ BEGIN
 END $$;
 SELECT q, filters(q) FROM tests WHERE no > (SELECT max(no) FROM tests WHERE q LIKE 'tz >=%') ORDER BY no;
 
+-- lists of values
+CREATE TEMP TABLE lists AS SELECT q FROM unnest(ARRAY[
+  'i1 IN (0, -128, 127)', 'i2 = ANY (''{5,-32768,5,NULL,70000}''::bigint[])', 'i4 IN (30573, 22654, 0)', 'i4 = ANY (''{}''::int[])', 'i4 = ANY (NULL::int[])', 'i4 = ANY (''{NULL}''::int[])',
+  'i4 = ANY (''{{30573,22654},{NULL,31676}}''::int[])', 'i8 IN (15000000000, 9223372036854775807, -9223372036854775808)', 'i8 = ANY (''{5,-1}''::smallint[])',
+  'big IN (15000000000, 15000000000.5, ''NaN'', ''-Infinity'', 9223372036854775808, 9223372036854775807)', 'f4 IN (0.5, ''NaN'', 40.3)', 'f4 = ANY (''{0.5,40.3,-0,NaN,Infinity,1e-10}''::real[])',
+  'f8 IN (''NaN'', 0, ''-Infinity'', 1e-320, 0.30000000000000004)', 'f8 = ANY (''{0.5,NaN,-0}''::real[])', 'f8 = ANY (''{NaN}'')', 'd5 IN (-0.25, 0.251, 249.75, 1e10, -0.250)', 'd18 IN (12345678.0001, 12345678.00011, ''NaN'')',
+  'd38 IN (1234567890123456789012345.0000000001, 1e40, ''-Infinity'')', 'd IN (''1970-01-01'', ''infinity'', ''4713-01-01 BC'', ''9999-12-31'')', 't IN (''00:00'', ''24:00'', ''12:00:00.0005'', ''01:26:23.9'')',
+  't0 IN (''00:01:26'', ''00:01:26.5'')', 'ts0 IN (''1970-01-01'', ''1970-01-01 01:00:00.5'', ''-infinity'')', 'ts0 = ANY (''{1970-01-02,infinity}''::date[])', 'ts3 IN (''1970-01-01'', ''1970-01-01 00:00:01.001'', ''1970-01-01 00:00:01.0015'')',
+  'ts6 IN (''1970-01-01'', ''1970-01-01 00:00:00.250001'')', 'ts9 IN (''1970-01-01'', ''1970-01-01 00:00:00.000001'', ''1969-12-31 23:59:59.999999'', ''infinity'')', 'tz IN (''2026-03-29 00:30Z'', ''2026-03-29 03:30'', ''infinity'')',
+  'b IN (true, NULL)', 'b = ANY (''{}'')', 'i4 NOT IN (30573, 22654)', 'i4 IN (30573, 22654) OR f8 IN (0, ''NaN'')', 'i4 IN (30573, 22654) AND id IN (66, 67, 1)', 'NOT (i4 IN (30573, 22654))', 'i4 < ANY (ARRAY[0, 22654])',
+  'i4 = ANY (ARRAY(SELECT i4 FROM vheap.v WHERE id < 50))', 'i4 = ANY (ARRAY(SELECT g * 7919 - 500000 FROM generate_series(601, 1, -2) g))', 'i4 IN (i8, 5)', 'i4 IN (id, 5)', 'id = ANY (ARRAY[1, 2, (random() * 0)::int])',
+  'tz IN (now(), ''2026-03-29 00:30Z'')', 'note IN (''note 1'', ''note 2'')']) q;
+SELECT q, filters(q) FROM lists WHERE q !~ 'NULL::int';
+SELECT q FROM lists WHERE differ(q) <> 0;
+
 -- only the filter's columns, and others, are fetched
 EXPLAIN (COSTS OFF) SELECT note FROM vremote.v WHERE f8 > 30;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM vremote.v a JOIN vremote.v b ON a.id = b.i4 WHERE a.f8 > 30;
@@ -108,7 +123,14 @@ EXECUTE p(100000, 'NaN');
 EXECUTE p(NULL, 1);
 EXECUTE p(-1000000, 'Infinity');
 SELECT count(*), sum(id) FROM vheap.v WHERE i4 > -1000000 AND f8 <= 'Infinity';
+PREPARE l(int[]) AS SELECT count(*), sum(id) FROM vremote.v WHERE i4 = ANY ($1);
+EXPLAIN (COSTS OFF) EXECUTE l('{}');
+EXECUTE l('{30573,22654,NULL}');
+EXECUTE l('{}');
+EXECUTE l(NULL);
+EXECUTE l('{31676,30573,-492081,5}');
 RESET plan_cache_mode;
+SELECT g, (SELECT count(*) FROM vremote.v WHERE id = ANY (ARRAY[g, g + 1, 2 * g])) FROM generate_series(1, 4) g;
 SELECT g, (SELECT count(*) FROM vremote.v WHERE i4 > g) = (SELECT count(*) FROM vheap.v WHERE i4 > g) AS same FROM generate_series(-600000, 5000000, 800000) g;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

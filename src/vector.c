@@ -3,8 +3,8 @@
  *	  Filters on the column views of a batch, before a row is formed.
  *
  * A clause is a tree of AND and OR over simple tests of one fixed-width column.
- * A test becomes an interval of the column's own raw units (vector_value.c), so
- * that a column of any width is compared without a conversion.
+ * A test becomes an interval of the column's own raw units (vector_value.c), or
+ * several, so that a column of any width is compared without a conversion.
  *
  * Three-valued logic is cut to "true or not": there is no NOT above a test.
  *
@@ -186,17 +186,19 @@ match_test(FlussRelation *rel, Index varno, Node *clause, FlussVectorNode *test,
 	test->ready = true;
 	if (IsA(clause, NullTest))
 		return match_null_test(rel, varno, (NullTest *) clause, test);
-	if (!IsA(clause, OpExpr))
+	if (!IsA(clause, OpExpr) && !IsA(clause, ScalarArrayOpExpr))
 		return match_boolean(rel, varno, clause, test);
 	if (!FlussSplitComparison(rel, varno, clause, &comparison) ||
 		!is_comparable(comparison.attr->type, comparison.argtype))
 		return false;
 	test->attnum = comparison.attr->attnum;
 	test->argtype = comparison.argtype;
+	test->is_array = comparison.is_array;
 	*value = comparison.value;
 	test->ready = false;
 	test->strategy = strategy_of(comparison.opno, comparison.attr->type);
-	return test->strategy != 0;
+	return test->is_array ? test->strategy == BTEqualStrategyNumber :
+		test->strategy != 0;
 }
 
 bool
@@ -422,33 +424,93 @@ test_floats(const FlussVectorNode *test, const fluss_column_view *view,
 		FLOAT_LOOPS(fluss_column_float8)
 }
 
+static inline bool
+lies_within(const FlussVectorNode *test, int128 value)
+{
+	int			low = 0;
+	int			high = test->nintervals;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (test->intervals[middle].high < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < test->nintervals && test->intervals[low].low <= value;
+}
+
+#define ARRAY_LOOP(value) \
+	for (int32 i = 0; i < n; i++) \
+		mask[i] = lies_within(test, value)
+
 static void
-run_test(FlussVectorNode *test, ExprContext *econtext, const fluss_batch *batch,
-		 uint8 *mask)
+test_array(const FlussVectorNode *test, const fluss_column_view *view,
+		   int32 first, int32 n, uint8 *mask)
+{
+	if (test->conversion == FLUSS_CONVERT_DECIMAL)
+	{
+		ARRAY_LOOP(FlussColumnDecimal(view, first + i));
+		return;
+	}
+	switch (view->type->id)
+	{
+		case FLUSS_BOOLEAN:
+			ARRAY_LOOP(fluss_column_boolean(view, first + i));
+			break;
+		case FLUSS_TINYINT:
+			ARRAY_LOOP(fluss_column_int8(view, first + i));
+			break;
+		case FLUSS_SMALLINT:
+			ARRAY_LOOP(fluss_column_int16(view, first + i));
+			break;
+		case FLUSS_FLOAT:
+			ARRAY_LOOP(FlussFloatOrder(fluss_column_float4(view, first + i)));
+			break;
+		case FLUSS_DOUBLE:
+			ARRAY_LOOP(FlussFloatOrder(fluss_column_float8(view, first + i)));
+			break;
+		case FLUSS_INTEGER:
+		case FLUSS_DATE:
+			ARRAY_LOOP(fluss_column_int32(view, first + i));
+			break;
+		case FLUSS_TIME:
+			if (fluss_type_digits(view->type) <= 3)
+				ARRAY_LOOP(fluss_column_int32(view, first + i));
+			else
+				ARRAY_LOOP(fluss_column_int64(view, first + i));
+			break;
+		default:
+			ARRAY_LOOP(fluss_column_int64(view, first + i));
+			break;
+	}
+}
+
+static void
+run_test(FlussVector *vector, FlussVectorNode *test, ExprContext *econtext,
+		 const fluss_batch *batch, uint8 *mask)
 {
 	const fluss_column_view *view = &batch->columns[test->column];
 	int32		first = batch->first_row;
 	int32		n = batch->end_row - first;
 
-	FlussVectorReady(test, econtext);
+	FlussVectorReady(test, vector->context, econtext);
 	if (view->all_null)
 	{
 		memset(mask, test->null_result, n);
 		return;
 	}
-	switch (test->conversion)
-	{
-		case FLUSS_CONVERT_FLOAT4:
-		case FLUSS_CONVERT_FLOAT8:
-			test_floats(test, view, first, n, mask);
-			break;
-		case FLUSS_CONVERT_DECIMAL:
-			test_decimals(test, view, first, n, mask);
-			break;
-		default:
-			test_integers(test, view, first, n, mask);
-			break;
-	}
+	if (test->is_array)
+		test_array(test, view, first, n, mask);
+	else if (test->conversion == FLUSS_CONVERT_FLOAT4 ||
+			 test->conversion == FLUSS_CONVERT_FLOAT8)
+		test_floats(test, view, first, n, mask);
+	else if (test->conversion == FLUSS_CONVERT_DECIMAL)
+		test_decimals(test, view, first, n, mask);
+	else
+		test_integers(test, view, first, n, mask);
 	if (view->validity == NULL)
 		return;
 	for (int32 i = 0; i < n; i++)
@@ -475,7 +537,7 @@ evaluate(FlussVector *vector, FlussVectorNode *node, ExprContext *econtext,
 	}
 	if (node->kind == VECTOR_TEST)
 	{
-		run_test(node, econtext, batch, node->mask);
+		run_test(vector, node, econtext, batch, node->mask);
 		return;
 	}
 	memset(node->mask, all, n);

@@ -7,6 +7,8 @@
 
 #include "convert.h"
 
+#include <math.h>
+
 #include "access/stratnum.h"
 
 /* Strategy of <>, which no operator family has. */
@@ -31,6 +33,13 @@ typedef enum FlussFloatTest
 	FLOAT_NOT_NAN
 } FlussFloatTest;
 
+/* Raw units; of floating point, values by FlussFloatOrder. */
+typedef struct FlussVectorInterval
+{
+	int128		low;
+	int128		high;
+} FlussVectorInterval;
+
 typedef struct FlussVectorNode
 {
 	FlussVectorKind	kind;
@@ -41,7 +50,8 @@ typedef struct FlussVectorNode
 	FlussConversion conversion;
 	const fluss_type *type;
 	int			strategy;		/* btree, or <>; 0: the value is not asked for */
-	Oid			argtype;
+	Oid			argtype;		/* of the value; of its elements for an array */
+	bool		is_array;		/* column = ANY (value) */
 	Const	   *constant;
 	ExprState  *value;			/* NULL: constant, or none */
 	/* once the value is known: true for NULL, true for what lies within */
@@ -52,6 +62,10 @@ typedef struct FlussVectorNode
 	int128		high;
 	FlussFloatTest	float_test;
 	double		float_key;
+	/* arrays: true for what lies within one of these, ascending and disjoint */
+	int			nintervals;
+	FlussVectorInterval *intervals;
+	int			intervals_room;
 	/* result for the rows of the current batch */
 	uint8	   *mask;
 	int			room;
@@ -59,7 +73,25 @@ typedef struct FlussVectorNode
 
 /* ---------------------------------------------------------- vector_value.c */
 
-/* Computes the other side of a test, unless that was done before. */
-extern void FlussVectorReady(FlussVectorNode *test, ExprContext *econtext);
+/*
+ * Computes the other side of a test, unless that was done before.  What an array
+ * needs is kept in context.
+ */
+extern void FlussVectorReady(FlussVectorNode *test, MemoryContext context,
+							 ExprContext *econtext);
+
+/* An integer that orders floating point as core does, NaN above all. */
+static inline int64
+FlussFloatOrder(double value)
+{
+	int64		bits;
+
+	if (isnan(value))
+		return PG_INT64_MAX;
+	if (value == 0)
+		return 0;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits < 0 ? -(bits & PG_INT64_MAX) : bits;
+}
 
 #endif							/* FLUSS_VECTOR_H */

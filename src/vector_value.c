@@ -5,12 +5,16 @@
  * A value becomes an interval of the column's own raw units, with the result
  * that core's operator has: what lies between two raw values is rounded the way
  * that the operator wants.  Floating point keeps core's order, NaN above all.
+ * Each element of an array becomes one.
  */
 #include "vector.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -215,8 +219,64 @@ set_nothing(FlussVectorNode *test)
 	test->negate = true;
 }
 
+static int
+compare_intervals(const void *a, const void *b)
+{
+	const FlussVectorInterval *first = a;
+	const FlussVectorInterval *second = b;
+
+	return (first->low > second->low) - (first->low < second->low);
+}
+
+/*
+ * The intervals of an array's elements; NULLs equal nothing.  Those of different
+ * values have nothing in common.
+ */
+static void
+set_keys(FlussVectorNode *test, Datum array, MemoryContext context)
+{
+	bool		is_float = test->conversion == FLUSS_CONVERT_FLOAT4 ||
+		test->conversion == FLUSS_CONVERT_FLOAT8;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(test->argtype, &length, &by_value, &align);
+	deconstruct_array(DatumGetArrayTypeP(array), test->argtype, length,
+					  by_value, align, &elements, &nulls, &n);
+	if (test->intervals_room < n)
+	{
+		if (test->intervals != NULL)
+			pfree(test->intervals);
+		test->intervals = MemoryContextAllocHuge(context,
+												 n * sizeof(FlussVectorInterval));
+		test->intervals_room = n;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		FlussVectorInterval *interval = &test->intervals[test->nintervals];
+
+		if (i % 1024 == 1023)
+			CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		set_key(test, elements[i]);
+		if (is_float)
+			test->low = test->high = FlussFloatOrder(test->float_key);
+		interval->low = test->low;
+		interval->high = test->high;
+		test->nintervals += test->low <= test->high;
+	}
+	qsort(test->intervals, test->nintervals, sizeof(FlussVectorInterval),
+		  compare_intervals);
+}
+
 void
-FlussVectorReady(FlussVectorNode *test, ExprContext *econtext)
+FlussVectorReady(FlussVectorNode *test, MemoryContext context,
+				 ExprContext *econtext)
 {
 	MemoryContext old;
 	Datum		datum;
@@ -232,8 +292,11 @@ FlussVectorReady(FlussVectorNode *test, ExprContext *econtext)
 	}
 	else
 		datum = ExecEvalExpr(test->value, econtext, &isnull);
+	test->nintervals = 0;
 	if (isnull)
 		set_nothing(test);
+	else if (test->is_array)
+		set_keys(test, datum, context);
 	else
 		set_key(test, datum);
 	test->ready = true;
