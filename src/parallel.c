@@ -356,6 +356,9 @@ prepare(ForeignScanState *node, FlussScanState *state, int processes)
 	MemoryContextSwitchTo(old);
 	if (area != NULL && DsaPointerIsValid(parallel->shared->block))
 		dsa_free(area, parallel->shared->block);
+	else if (area == NULL && parallel->block != NULL)
+		pfree(parallel->block);
+	parallel->block = NULL;
 	parallel->shared->block = InvalidDsaPointer;
 	parallel->block = make_block(state, area, slices,
 								 &parallel->shared->block);
