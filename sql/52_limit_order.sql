@@ -141,6 +141,17 @@ SELECT * FROM read_by('SELECT * FROM one LIMIT 1');
 SELECT * FROM read_by('SELECT * FROM one ORDER BY off DESC LIMIT 1');
 SELECT * FROM read_by('SELECT min(off), max(off) FROM one');
 SELECT * FROM read_by('SELECT id FROM info WHERE bkt = 1 LIMIT 2');
+-- a large batch of one commit time is read once, and ranges end where they do
+CREATE FOREIGN TABLE large (id integer, off bigint OPTIONS (metadata 'log_offset'), at timestamptz OPTIONS (metadata 'commit_timestamp')) SERVER order_server;
+SELECT fluss_create_table('large', bucket_count => 1);
+INSERT INTO large SELECT g FROM generate_series(1, 20000) g;
+SELECT * FROM read_by('SELECT * FROM large ORDER BY at DESC LIMIT 5');
+SELECT count(*), min(off), max(off) FROM (SELECT off FROM large ORDER BY at DESC LIMIT 20000) x;
+SELECT * FROM read_by('SELECT * FROM large WHERE off BETWEEN 100 AND 15000 ORDER BY at DESC LIMIT 5');
+SET enable_sort = off;
+SELECT count(*), count(DISTINCT off), min(off), max(off) FROM (SELECT off FROM large WHERE off BETWEEN 100 AND 200 OR off BETWEEN 5000 AND 15000 ORDER BY at DESC LIMIT 15000) x;
+SELECT count(*), count(DISTINCT off), min(off), max(off) FROM (SELECT off, count(*) OVER () FROM (SELECT * FROM large WHERE off BETWEEN 100 AND 15000 ORDER BY at DESC OFFSET 0 LIMIT 14901) y) x;
+RESET enable_sort;
 SET search_path = public;
 DROP SERVER order_server CASCADE;
 DROP SCHEMA oremote, oheap CASCADE;

@@ -218,9 +218,13 @@ extern FlussRounds *FlussRoundsOpen(FlussScanState *state,
 									int nranges);
 /* Ranges of the next round, after the one before was read; none: the end. */
 extern fluss_range *FlussRoundsNext(FlussRounds *rounds, int *nranges);
-/* A batch has arrived.  Memory comes from context. */
-extern void FlussRoundsNote(FlussRounds *rounds, const fluss_batch *batch,
-							MemoryContext context);
+/*
+ * A batch has arrived.  Gives it back, or one that lives until the next call
+ * with more of its rows.  Memory comes from context.
+ */
+extern const fluss_batch *FlussRoundsNote(FlussRounds *rounds,
+										  const fluss_batch *batch,
+										  MemoryContext context);
 
 /* -------------------------------------------------------------- explain.c */
 

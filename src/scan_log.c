@@ -352,8 +352,8 @@ next_batch(FlussScanState *state)
 			return false;
 		}
 		if (state->rounds != NULL)
-			FlussRoundsNote(state->rounds, state->batch,
-							state->rescan_context);
+			state->batch = FlussRoundsNote(state->rounds, state->batch,
+										   state->rescan_context);
 		state->row = state->batch->first_row;
 		if (state->row < state->batch->end_row)
 			return true;

@@ -11,7 +11,8 @@
  *
  * By commit time, a bucket goes on until its batches are older than the last
  * record wanted, by more than timestamp_skew: times may step back when the
- * leader of a bucket changes.
+ * leader of a bucket changes.  All records of a batch have one time, and the
+ * batch comes whole: a piece that ends within one is extended over it.
  */
 #include "fluss_fdw.h"
 
@@ -52,6 +53,7 @@ struct FlussRounds
 	TimedRows  *times;
 	int			ntimes;
 	int			room;
+	fluss_batch extended;		/* the one that was given last */
 };
 
 /* ----------------------------------------------------------- the buckets */
@@ -232,14 +234,40 @@ wanted_time(FlussRounds *rounds)
 	return PG_INT64_MIN;
 }
 
-void
+/*
+ * Takes what a batch holds before the piece of its bucket that was asked for,
+ * as far as a range of the query goes on there.
+ */
+static const fluss_batch *
+extend(FlussRounds *rounds, EdgeBucket *bucket, const fluss_batch *batch)
+{
+	int64		from = batch->base_offset + batch->first_row;
+
+	if (from != bucket->end || batch->first_row == 0)
+		return batch;
+	for (int i = 0; i < bucket->nranges; i++)
+	{
+		const fluss_range *range = &bucket->ranges[i];
+
+		if (range->start >= from || range->end < from)
+			continue;
+		bucket->end = Max(range->start, batch->base_offset);
+		rounds->extended = *batch;
+		rounds->extended.first_row = (int32) (bucket->end -
+											  batch->base_offset);
+		return &rounds->extended;
+	}
+	return batch;
+}
+
+const fluss_batch *
 FlussRoundsNote(FlussRounds *rounds, const fluss_batch *batch,
 				MemoryContext context)
 {
-	int64		rows = batch->end_row - batch->first_row;
+	int64		rows;
 
 	if (rounds->order == FLUSS_ORDER_ASCENDING)
-		return;
+		return batch;
 	for (int i = 0; i < rounds->nbuckets; i++)
 	{
 		EdgeBucket *bucket = &rounds->buckets[i];
@@ -247,6 +275,9 @@ FlussRoundsNote(FlussRounds *rounds, const fluss_batch *batch,
 		if (bucket->bucket != batch->bucket ||
 			bucket->partition_id != batch->partition_id)
 			continue;
+		if (rounds->order == FLUSS_ORDER_TAIL_TIME)
+			batch = extend(rounds, bucket, batch);
+		rows = batch->end_row - batch->first_row;
 		/* the oldest so far: the next round reads what lies before it */
 		if (bucket->rows == 0)
 			bucket->edge_time = batch->commit_timestamp_ms;
@@ -257,9 +288,11 @@ FlussRoundsNote(FlussRounds *rounds, const fluss_batch *batch,
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
 
-		note_time(rounds, batch->commit_timestamp_ms, rows);
+		note_time(rounds, batch->commit_timestamp_ms,
+				  batch->end_row - batch->first_row);
 		MemoryContextSwitchTo(old);
 	}
+	return batch;
 }
 
 /* ---------------------------------------------------------------- rounds */

@@ -99,8 +99,8 @@ typedef struct fluss_batch
 	int64_t		next_offset;	/* first offset past the batch */
 	int64_t		commit_timestamp_ms;
 	int32_t		schema_id;
-	int32_t		first_row;		/* rows [first_row, end_row) are in range */
-	int32_t		end_row;
+	int32_t		first_row;		/* rows [first_row, end_row) are in range; */
+	int32_t		end_row;		/* columns have those around them as well */
 	bool		foreign_layout; /* not in the table's log format */
 	const uint8_t *change_types;	/* one per record; NULL: all appends */
 	const fluss_column_view *columns;	/* as in fluss_scan_options.columns */
