@@ -338,6 +338,8 @@ typedef struct FlussPlanPrivate
 	int			partitions_kept;	/* of them; -1: told at execution */
 	FlussScanOrder order;
 	int			nlimit;			/* expressions after the clauses: LIMIT, OFFSET */
+	List	   *joined;			/* int list: clauses, by number, that name columns
+								 * of other relations */
 	bool		prefix;			/* lookups: by the prefix of the key */
 } FlussPlanPrivate;
 

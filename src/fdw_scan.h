@@ -49,6 +49,9 @@ struct FlussScanState
 
 	/* log scans, and the buckets of a limit scan */
 	FlussRangeTree *ranges;		/* NULL: everything */
+	FlussRangeTree *own_ranges; /* without clauses on other relations, where
+								 * there are some and that matters; else NULL */
+	int64	   *own_starts;		/* lower bounds by own_ranges, by place; 0: none */
 	FlussPlaces places;
 	FlussIntervals *intervals;	/* by place */
 	int			partitions_kept;
@@ -121,7 +124,7 @@ extern fluss_range *FlussLogRanges(FlussScanState *state, int *nranges);
 extern void FlussLogOpen(FlussScanState *state, const fluss_range *ranges,
 						 int nranges);
 /* A range that starts where the bucket holds nothing: on_data_loss decides. */
-extern void FlussReportLoss(FlussScanState *state, const fluss_loss *loss);
+extern void FlussReportLoss(FlussScanState *state, const fluss_loss *reported);
 /* Begins to read state->intervals, all at once. */
 extern void FlussLogReadIntervals(FlussScanState *state);
 extern void FlussLookupStart(ForeignScanState *node, FlussScanState *state);

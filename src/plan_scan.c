@@ -63,6 +63,7 @@ FlussPlanPrivatePack(const FlussPlanPrivate *priv)
 	list = lappend(list, makeInteger(priv->order));
 	list = lappend(list, makeInteger(priv->nlimit));
 	list = lappend(list, makeInteger(priv->prefix));
+	list = lappend(list, priv->joined);
 	return list;
 }
 
@@ -85,6 +86,7 @@ FlussPlanPrivateUnpack(List *list, FlussPlanPrivate *priv)
 	priv->order = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->nlimit = NEXT_FIELD(intVal(lfirst(lc)));
 	priv->prefix = NEXT_FIELD(intVal(lfirst(lc)) != 0);
+	priv->joined = NEXT_FIELD(lfirst(lc));
 #undef NEXT_FIELD
 	Assert(lc == NULL);
 }
@@ -286,6 +288,22 @@ early_clauses(RelOptInfo *baserel, FlussScanKind kind, List *scan_clauses,
 	return extract_actual_clauses(early, false);
 }
 
+/* Numbers of the clauses that name columns of other relations. */
+static List *
+joined_clauses(PlannerInfo *root, Index varno, List *clauses)
+{
+	List	   *result = NIL;
+
+	for (int i = 0; i < list_length(clauses); i++)
+	{
+		Relids		relids = pull_varnos(root, list_nth(clauses, i));
+
+		if (!bms_is_subset(relids, bms_make_singleton(varno)))
+			result = lappend_int(result, i);
+	}
+	return result;
+}
+
 ForeignScan *
 flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 					ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -322,6 +340,7 @@ flussGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
 	priv.prefix = split.prefix || form.prefix;
 	ranges = list_concat_copy(split.exact, split.hints);
 	FlussDescribePartitions(state, &priv, baserel->relid, ranges);
+	priv.joined = joined_clauses(root, baserel->relid, ranges);
 	exprs = list_concat_copy(ranges, split.vector);
 	if (form.limited)
 	{

@@ -233,6 +233,34 @@ raise_planning_failure(FlussScanState *state, Oid userid)
 		FlussRaise(&err, state->relname);
 }
 
+/*
+ * The clauses that bound a scan by themselves, if it has others that a joined
+ * row bounds it by: see FlussReportLoss.
+ */
+static void
+compile_own_ranges(ForeignScanState *node, FlussScanState *state)
+{
+	List	   *own = NIL;
+	int			found = 0;
+
+	if (state->plan.joined == NIL || !FlussIsLogScan(state->kind))
+		return;
+	for (int i = 0; i < list_length(state->clauses); i++)
+	{
+		Node	   *clause = list_nth(state->clauses, i);
+
+		if (list_member_int(state->plan.joined, i))
+			continue;
+		(void) FlussRangeUseOf(state->rel, state->varno, clause,
+							   FLUSS_PART_ALL, &found);
+		own = lappend(own, clause);
+	}
+	if ((found & FLUSS_PART_OFFSET) != 0)
+		state->own_ranges = FlussRangeCompile(state->rel, state->varno, own,
+											  FlussAllowedParts(state->kind),
+											  &node->ss.ps);
+}
+
 void
 FlussScanOpen(ForeignScanState *node, FlussScanState *state)
 {
@@ -264,6 +292,7 @@ FlussScanOpen(ForeignScanState *node, FlussScanState *state)
 										  state->clauses,
 										  FlussAllowedParts(state->kind),
 										  &node->ss.ps);
+	compile_own_ranges(node, state);
 	state->opened = true;
 	MemoryContextSwitchTo(old);
 }
@@ -340,6 +369,24 @@ evaluate_sets(ForeignScanState *node, FlussScanState *state)
 	return sets;
 }
 
+/* Where the scan starts by its own clauses. */
+static void
+find_own_starts(ForeignScanState *node, FlussScanState *state)
+{
+	FlussOffsetSet *sets;
+
+	if (state->own_ranges == NULL)
+		return;
+	sets = FlussRangeEvaluate(state->own_ranges, node->ss.ps.ps_ExprContext,
+							  &state->places);
+	state->own_starts = palloc0((state->places.n + 1) * sizeof(int64));
+	for (int i = 0; i < state->places.n; i++)
+	{
+		if (sets[i].open.n == 0 && sets[i].bounded.n > 0)
+			state->own_starts[i] = sets[i].bounded.items[0].start;
+	}
+}
+
 bool
 FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state)
 {
@@ -350,6 +397,7 @@ FlussEvaluateRanges(ForeignScanState *node, FlussScanState *state)
 
 	find_places(node, state);
 	sets = evaluate_sets(node, state);
+	find_own_starts(node, state);
 	state->partitions_kept = FlussPartitionsKept(places, sets);
 	if (FlussIsLogScan(state->kind))
 	{
@@ -643,6 +691,7 @@ flussReScanForeignScan(ForeignScanState *node)
 	if (state->vector != NULL)
 		FlussVectorRescan(state->vector);
 	state->intervals = NULL;
+	state->own_starts = NULL;
 	state->started = state->done = state->given = false;
 	MemoryContextReset(state->rescan_context);
 }

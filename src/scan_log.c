@@ -220,6 +220,35 @@ loss_kind(const fluss_loss *loss)
 	return loss->start > loss->end ? LOSS_PAST_END : LOSS_EXPIRED;
 }
 
+static int
+loss_place(const FlussScanState *state, const fluss_loss *loss)
+{
+	const fluss_partitions *partitions = state->places.partitions;
+	int			place = loss->bucket;
+
+	if (partitions != NULL)
+		place += state->places.nbuckets *
+			(int) (fluss_partition_by_id(partitions, loss->partition_id) -
+				   partitions->items);
+	return place;
+}
+
+/*
+ * What a joined row asks for is only known to the scan in some plans, so that
+ * it tells of no loss: whether the scan's own clauses do, and by which bound.
+ */
+static bool
+is_own_loss(const FlussScanState *state, fluss_loss *loss)
+{
+	if (state->plan.joined == NIL || loss->dropped)
+		return true;
+	if (state->own_starts == NULL)
+		return false;
+	loss->start = state->own_starts[loss_place(state, loss)];
+	return (loss->end >= 0 && loss->start > loss->end) ||
+		(loss->start > 0 && loss->start < loss->earliest);
+}
+
 /*
  * One report for each bucket and kind, however many ranges it hit; one for a
  * partition that is gone.
@@ -227,16 +256,13 @@ loss_kind(const fluss_loss *loss)
 static bool
 is_new_loss(FlussScanState *state, const fluss_loss *loss)
 {
-	const fluss_partitions *partitions = state->places.partitions;
 	LossKind	kind = loss_kind(loss);
-	int			place = kind == LOSS_DROPPED ? 0 : loss->bucket;
+	int			place = loss_place(state, loss);
 	int			member;
 	MemoryContext old;
 
-	if (partitions != NULL)
-		place += state->places.nbuckets *
-			(int) (fluss_partition_by_id(partitions, loss->partition_id) -
-				   partitions->items);
+	if (kind == LOSS_DROPPED)
+		place -= loss->bucket;
 	member = LOSS_NKINDS * place + kind;
 	if (bms_is_member(member, state->losses))
 		return false;
@@ -305,14 +331,17 @@ check_slice_loss(FlussScanState *state, const fluss_loss *loss)
 }
 
 void
-FlussReportLoss(FlussScanState *state, const fluss_loss *loss)
+FlussReportLoss(FlussScanState *state, const fluss_loss *reported)
 {
 	FlussOnDataLoss action = state->rel->options->on_data_loss;
 	int			level = action == FLUSS_ON_LOSS_ERROR ? ERROR : WARNING;
+	fluss_loss	own = *reported;
+	const fluss_loss *loss = &own;
 
 	if (state->log != NULL && state->parallel != NULL)
 		check_slice_loss(state, loss);
-	if (action == FLUSS_ON_LOSS_IGNORE || !is_new_loss(state, loss))
+	if (action == FLUSS_ON_LOSS_IGNORE || !is_own_loss(state, &own) ||
+		!is_new_loss(state, loss))
 		return;
 	ereport(level,
 			(errcode(level == ERROR ? ERRCODE_INVALID_PARAMETER_VALUE :
