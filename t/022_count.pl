@@ -1,6 +1,6 @@
 # count(*) of primary key tables while tablet servers are killed, stopped and
 # come back, under upserts and deletes, with KV snapshots and without: it is at
-# any time the number of rows that a read finds. COUNT_ROUNDS is how often each
+# any time the number of rows that a read finds. FLUSS_COUNT_ROUNDS is how often each
 # cluster is put through it.
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $rounds = $ENV{COUNT_ROUNDS} // 1;
+my $rounds = $ENV{FLUSS_COUNT_ROUNDS} // 1;
 my $keys = 1000;
 my (undef, $session) = begin_test('count');
 
