@@ -92,7 +92,7 @@ fill_found(FlussScanState *state, fluss_lookup *lookup, int at, int row,
 	fluss_error err;
 
 	fluss_error_init(&err);
-	FLUSS_CALL(fluss_lookup_nth_row(lookup, at, row, state->values, &err),
+	FLUSS_CALL(fluss_lookup_row(lookup, at, row, state->values, &err),
 			   err, NULL);
 	place.partition_id = fluss_lookup_partition(lookup, at);
 	place.bucket = fluss_lookup_bucket(lookup, at);

@@ -238,19 +238,13 @@ FLUSS_MUST_CHECK fluss_status fluss_lookup_wait(fluss_lookup *lookup, int slot,
 												fluss_error *err);
 /* Rows of an answered slot: 0 or 1, more for a prefix; in key order. */
 int fluss_lookup_nrows(const fluss_lookup *lookup, int slot);
-/* Like fluss_lookup_row, for row i of a slot that has more than i rows. */
-FLUSS_MUST_CHECK fluss_status fluss_lookup_nth_row(fluss_lookup *lookup,
-												   int slot, int i,
-												   fluss_value *values,
-												   fluss_error *err);
 /*
- * Decodes the row of a slot into one value per requested column, columns
- * that its schema lacks as NULL.  Bytes live until reset, items of nested
- * values until the next row is decoded.
+ * Decodes row i of a slot that has more than i rows into one value per
+ * requested column, columns that its schema lacks as NULL.  Bytes live until
+ * reset, items of nested values until the next row is decoded.
  */
 FLUSS_MUST_CHECK fluss_status fluss_lookup_row(fluss_lookup *lookup, int slot,
-											   bool *found,
-											   fluss_value *values,
+											   int i, fluss_value *values,
 											   fluss_error *err);
 /*
  * The bucket that the key of a slot belongs to, and its partition:

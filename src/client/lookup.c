@@ -431,8 +431,8 @@ fluss_lookup_nrows(const fluss_lookup *lookup, int slot)
 }
 
 fluss_status
-fluss_lookup_nth_row(fluss_lookup *lookup, int slot, int i,
-					 fluss_value *values, fluss_error *err)
+fluss_lookup_row(fluss_lookup *lookup, int slot, int i, fluss_value *values,
+				 fluss_error *err)
 {
 	const fluss_found *found = &fluss_lookup_slot(lookup, slot)->found;
 	fluss_bytes value;
@@ -449,18 +449,4 @@ fluss_lookup_nth_row(fluss_lookup *lookup, int slot, int i,
 							   (int16_t) fluss_load_u16le(value.data),
 							   value.data + sizeof(uint16_t),
 							   value.size - sizeof(uint16_t), values, err);
-}
-
-fluss_status
-fluss_lookup_row(fluss_lookup *lookup, int slot, bool *found,
-				 fluss_value *values, fluss_error *err)
-{
-	*found = false;
-	if (!fluss_lookup_slot(lookup, slot)->answered)
-		return fluss_fail(err, FLUSS_INVALID_ARGUMENT,
-						  "a key was not asked for yet");
-	if (fluss_lookup_nrows(lookup, slot) == 0)
-		return FLUSS_OK;
-	*found = true;
-	return fluss_lookup_nth_row(lookup, slot, 0, values, err);
 }

@@ -42,8 +42,9 @@ struct fluss_remote
 	fluss_remote_read *reads;
 };
 
-fluss_remote *
-fluss_remote_open(fluss_client *client)
+/* NULL without memory. */
+static fluss_remote *
+open_remote(fluss_client *client)
 {
 	const fluss_host *host = fluss_client_host(client);
 	fluss_remote *remote = host->alloc(host->arg, sizeof(*remote));
@@ -173,7 +174,7 @@ fluss_remote_start(fluss_client *client, const char *path, int64_t offset,
 
 	*read = NULL;
 	if (client->remote == NULL)
-		client->remote = fluss_remote_open(client);
+		client->remote = open_remote(client);
 	new = client->remote == NULL ? NULL :
 		host->alloc(host->arg, sizeof(*new));
 	if (new == NULL)

@@ -43,8 +43,6 @@ void fluss_remote_free(fluss_remote_read *read);
 
 typedef struct fluss_remote fluss_remote;
 
-/* NULL without memory. */
-fluss_remote *fluss_remote_open(fluss_client *client);
 void fluss_remote_close(fluss_remote *remote);
 /* Does what can be done now; true when a read was finished. */
 bool fluss_remote_step(fluss_remote *remote);

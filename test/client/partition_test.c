@@ -427,7 +427,7 @@ look_up(fluss_lookup *lookup, int n)
 		assert_fluss_ok(fluss_lookup_wait(lookup, i, &err), &err);
 		if (fluss_lookup_nrows(lookup, i) == 0)
 			continue;
-		assert_fluss_ok(fluss_lookup_nth_row(lookup, i, 0, values, &err), &err);
+		assert_fluss_ok(fluss_lookup_row(lookup, i, 0, values, &err), &err);
 		assert_int_equal(values[0].u.integer, i);
 		assert_int_equal(values[1].u.integer, 10 * i);
 		assert_true(fluss_lookup_partition(lookup, i) >= 0);

@@ -122,7 +122,7 @@ check_prefixes(fluss_table *table)
 		{
 			fluss_value values[2];
 
-			assert_fluss_ok(fluss_lookup_nth_row(lookup, a, i, values, &err),
+			assert_fluss_ok(fluss_lookup_row(lookup, a, i, values, &err),
 							&err);
 			assert_int_equal(values[0].u.integer, a);
 			assert_in_range(values[1].u.integer, 0, 3);

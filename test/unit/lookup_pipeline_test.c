@@ -75,7 +75,7 @@ check_rows(fluss_lookup *lookup, int first, int end)
 		assert_int_equal(fluss_lookup_nrows(lookup, i - first), i % 3 != 0);
 		if (i % 3 == 0)
 			continue;
-		assert_fluss_ok(fluss_lookup_nth_row(lookup, i - first, 0, &value,
+		assert_fluss_ok(fluss_lookup_row(lookup, i - first, 0, &value,
 											 &err), &err);
 		assert_true(value.u.integer == 2 * i);
 	}
@@ -207,18 +207,17 @@ test_misuse(void **unused)
 	fluss_lookup *lookup = open_lookup();
 	fluss_value value;
 	fluss_error err;
-	bool		found;
 
 	assert_int_equal(fluss_lookup_wait(lookup, 0, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	add_keys(lookup, 0, 1);
 	assert_int_equal(fluss_lookup_wait(lookup, 0, &err),
 					 FLUSS_INVALID_ARGUMENT);
-	assert_int_equal(fluss_lookup_row(lookup, 0, &found, &value, &err),
+	assert_int_equal(fluss_lookup_row(lookup, 0, 0, &value, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	assert_fluss_ok(fluss_lookup_send(lookup, &err), &err);
 	assert_fluss_ok(fluss_lookup_wait(lookup, 0, &err), &err);
-	assert_int_equal(fluss_lookup_nth_row(lookup, 0, 0, &value, &err),
+	assert_int_equal(fluss_lookup_row(lookup, 0, 0, &value, &err),
 					 FLUSS_INVALID_ARGUMENT);
 	/* closed, and reset, with answers on their way */
 	add_keys(lookup, 1, 300);
