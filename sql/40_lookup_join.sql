@@ -122,16 +122,7 @@ INSERT INTO queries (q) VALUES
   ('SELECT DISTINCT i.location FROM readings r JOIN info i USING (sensor_id)'),
   ('SELECT i.name, row_number() OVER (ORDER BY r.off) FROM readings r JOIN info i USING (sensor_id)');
 
-CREATE FUNCTION answer(place text, q text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE result text[];
-BEGIN
-  PERFORM set_config('search_path', place || ', public', true);
-  EXECUTE 'SELECT array_agg(x::text ORDER BY x::text) FROM (' || q || ') x' INTO result;
-  PERFORM set_config('search_path', 'public', true);
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  RETURN ARRAY[SQLSTATE, CASE place WHEN 'remote' THEN SQLERRM END];
-END $$;
+\i sql/lib/answer.sql
 CREATE TABLE answers AS SELECT no, q, answer('heap', q) FROM queries;
 SELECT count(*) AS queries, count(answer) AS with_rows, sum(cardinality(answer)) AS rows FROM answers;
 SELECT no, q, answer FROM answers WHERE answer[2] IS NULL AND cardinality(answer) = 2;

@@ -93,16 +93,7 @@ INSERT INTO queries (kind, q) VALUES
   (NULL, 'SELECT * FROM two WHERE a = ANY (ARRAY(SELECT id FROM loc)) AND b = (SELECT max(tag) FROM loc WHERE id < 3)'),
   (NULL, 'SELECT l.id, x.v FROM loc l LEFT JOIN LATERAL (SELECT * FROM two WHERE (a = l.id AND b = l.tag) OR (a = l.id + 1 AND b = ''a'')) x ON true');
 
-CREATE FUNCTION answer(place text, q text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE result text[];
-BEGIN
-  PERFORM set_config('search_path', place || ', public', true);
-  EXECUTE 'SELECT array_agg(x::text ORDER BY x::text) FROM (' || q || ') x' INTO result;
-  PERFORM set_config('search_path', 'public', true);
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  RETURN ARRAY[SQLSTATE, CASE place WHEN 'remote' THEN SQLERRM END];
-END $$;
+\i sql/lib/answer.sql
 CREATE FUNCTION scan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN

@@ -1,7 +1,7 @@
 /*
  * scan_kv.c
- *	  Lookups in a primary key table by the whole key: current state, nothing
- *	  is pinned.
+ *	  Lookups in a primary key table by the key or its prefix, and the rows that
+ *	  a lookup join hands over: current state, nothing is pinned.
  */
 #include "fluss_fdw.h"
 
