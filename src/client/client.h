@@ -74,6 +74,7 @@ struct fluss_client
 	int			max_fds;
 	fluss_remote *remote;		/* reads of remote files; NULL: none yet */
 	int64_t		left_ms;		/* when they were served last */
+	fluss_error failure;		/* the last after which something is tried again */
 
 	/* servers, as of the last metadata; nnodes 0: never asked */
 	fluss_arena nodes_arena;

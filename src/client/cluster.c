@@ -158,6 +158,12 @@ fluss_client_deadline(fluss_client *client)
 	return fluss_client_now(client) + client->config.request_timeout_ms;
 }
 
+fluss_error *
+fluss_client_failure(fluss_client *client)
+{
+	return &client->failure;
+}
+
 /* ---- connections */
 
 static bool

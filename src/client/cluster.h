@@ -54,6 +54,8 @@ const fluss_host *fluss_client_host(fluss_client *client);
 const fluss_config *fluss_client_config(fluss_client *client);
 /* now + request_timeout: the deadline of a new operation with its retries */
 int64_t fluss_client_deadline(fluss_client *client);
+/* What failed last, of all that was to be tried again. */
+fluss_error *fluss_client_failure(fluss_client *client);
 
 /* ---- asynchronous requests */
 

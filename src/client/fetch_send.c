@@ -209,11 +209,9 @@ find_leader(fluss_scan *scan, fetch_bucket *bucket, int32_t *node,
 {
 	fluss_status status;
 
-	status = fluss_leader_find(scan->client, scan->table, bucket->partition_id,
-							   bucket->bucket,
-							   fluss_retry_deadline(&bucket->retry,
-													scan->client),
-							   node, err);
+	status = fluss_retry_find_leader(&bucket->retry, scan->client, scan->table,
+									 bucket->partition_id, bucket->bucket,
+									 node, err);
 	if (status == FLUSS_OK || !fluss_error_is_dropped_partition(err))
 		return status;
 	fluss_fetch_dropped(scan, bucket);

@@ -219,12 +219,10 @@ chunk_leader(fluss_lookup *lookup, lookup_chunk **link, int32_t *node,
 	fluss_error cause;
 	fluss_status status;
 
-	status = fluss_leader_find(lookup->client, lookup->table,
-							   fluss_lookup_partition_id(chunk->partition),
-							   chunk->bucket,
-							   fluss_retry_deadline(&chunk->retry,
-													lookup->client),
-							   node, err);
+	status = fluss_retry_find_leader(&chunk->retry, lookup->client,
+									 lookup->table,
+									 fluss_lookup_partition_id(chunk->partition),
+									 chunk->bucket, node, err);
 	if (status == FLUSS_OK || chunk->partition == NULL ||
 		!fluss_error_is_dropped_partition(err))
 		return status;

@@ -89,12 +89,29 @@ fluss_retry_pause(fluss_retry *retry, fluss_client *client,
 	int64_t		now = now_ms(client);
 	int64_t		pause = fluss_backoff_ms(retry->attempt);
 
+	*fluss_client_failure(client) = *cause;
 	fluss_retry_begin(retry, now);
 	if (now + pause > fluss_retry_deadline(retry, client))
 		return give_up(retry, cause, err);
 	retry->attempt++;
 	retry->next_ms = now + pause;
 	return FLUSS_OK;
+}
+
+fluss_status
+fluss_retry_find_leader(const fluss_retry *retry, fluss_client *client,
+						fluss_table *table, int64_t partition_id,
+						int32_t bucket, int32_t *node, fluss_error *err)
+{
+	int64_t		deadline = fluss_retry_deadline(retry, client);
+	fluss_status status;
+
+	status = fluss_leader_find(client, table, partition_id, bucket, deadline,
+							   node, err);
+	if (retry->attempt == 0 || now_ms(client) < deadline ||
+		!(fluss_status_is_network(status) || status == FLUSS_TIMED_OUT))
+		return status;
+	return give_up(retry, fluss_client_failure(client), err);
 }
 
 fluss_status

@@ -46,6 +46,18 @@ FLUSS_MUST_CHECK fluss_status fluss_retry_pause(fluss_retry *retry,
 												fluss_error *err);
 
 /*
+ * The leader for the next try.  When the time ran out over that, what failed
+ * before tells why, not that no server answered in what time was left.
+ */
+FLUSS_MUST_CHECK fluss_status fluss_retry_find_leader(const fluss_retry *retry,
+													  fluss_client *client,
+													  fluss_table *table,
+													  int64_t partition_id,
+													  int32_t bucket,
+													  int32_t *node,
+													  fluss_error *err);
+
+/*
  * Why a request failed.  One that timed out while its owner did not look
  * (sent before entered_ms, when the owner came back) counts as lost, not as
  * late.

@@ -137,11 +137,10 @@ static fluss_status
 bucket_leader(fluss_writer *writer, const write_bucket *bucket, int32_t *node,
 			  fluss_error *err)
 {
-	return fluss_leader_find(writer->client, writer->table,
-							 bucket->partition->partition_id, bucket->bucket,
-							 fluss_retry_deadline(&bucket->retry,
-												  writer->client),
-							 node, err);
+	return fluss_retry_find_leader(&bucket->retry, writer->client,
+								   writer->table,
+								   bucket->partition->partition_id,
+								   bucket->bucket, node, err);
 }
 
 /* Batches of buckets from first on that go to node in one request. */

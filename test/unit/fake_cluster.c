@@ -216,6 +216,12 @@ fluss_client_deadline(fluss_client *client)
 	return test_host()->now_ms(NULL) + client->config.request_timeout_ms;
 }
 
+fluss_error *
+fluss_client_failure(fluss_client *client)
+{
+	return &client->failure;
+}
+
 fluss_status
 fluss_request_start(fluss_client *client, int32_t node, fluss_api api,
 					const uint8_t *body, size_t size, int64_t deadline_ms,
@@ -377,7 +383,7 @@ fluss_request_call(fluss_client *client, int32_t node, fluss_api api,
 fluss_status
 fluss_cluster_sleep(fluss_client *client, int64_t ms, fluss_error *err)
 {
-	test_host_advance_ms(ms);
+	test_host_advance_ms(ms + fake.oversleep_ms);
 	return FLUSS_OK;
 }
 
@@ -392,6 +398,8 @@ fluss_leader_find(fluss_client *client, fluss_table *table,
 				  int64_t partition_id, int32_t bucket, int64_t deadline_ms,
 				  int32_t *node, fluss_error *err)
 {
+	if (deadline_ms <= test_host()->now_ms(NULL))
+		return fluss_fail(err, FLUSS_CANNOT_CONNECT, "no time to ask");
 	*node = fake.buckets[bucket].leader;
 	return FLUSS_OK;
 }

@@ -29,6 +29,7 @@ struct fluss_client
 {
 	fluss_config config;
 	fluss_writer *writers;
+	fluss_error failure;
 };
 
 struct fluss_request
@@ -102,6 +103,7 @@ typedef struct fake_cluster
 	int			hidden_rows;	/* that a limit scan does not count */
 	bool		silent;			/* no answers any more */
 	int			swallow;		/* so many answers never come */
+	int			oversleep_ms;	/* a sleep takes so much longer */
 	/* answers what the fake itself does not know, or fails the request */
 	bool		(*handler) (fluss_request *request, const uint8_t *body,
 							size_t size);

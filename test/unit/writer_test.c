@@ -522,6 +522,29 @@ test_swallowed_answers(void **unused)
 }
 
 /*
+ * On a busy machine a writer may come too late to its next try: then what failed
+ * before is the error.
+ */
+static void
+test_late_tries(void **unused)
+{
+	for (int late_ms = 0; late_ms < FAKE_TIMEOUT_MS; late_ms += 100)
+	{
+		fluss_writer *writer;
+		fluss_error err;
+
+		start(2, false);
+		writer = open_writer();
+		fake.silent = true;
+		fake.oversleep_ms = late_ms;
+		assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
+		assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_TIMED_OUT);
+		assert_string_equal(err.message, "no answer");
+		close_writer(writer);
+	}
+}
+
+/*
  * A statement inside another one, both in one sequence, on bad connections: the
  * inner writer sends the outer one's batches again, too.
  */
@@ -764,6 +787,7 @@ main(void)
 		cmocka_unit_test_setup(test_permanent_error, set_up_log),
 		cmocka_unit_test_setup(test_time_is_up, set_up_log),
 		cmocka_unit_test_setup(test_swallowed_answers, set_up_log),
+		cmocka_unit_test_setup(test_late_tries, set_up_log),
 		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
 		cmocka_unit_test_setup(test_two_writers, set_up_log),
 		cmocka_unit_test_setup(test_two_writers_with_faults, set_up_log),
