@@ -24,7 +24,7 @@ my $patience = 1800;
 my ($cluster, $session) = begin_test('full_join');
 add_good_server($session, 'fluss',
 	bootstrap_servers => $cluster->bootstrap,
-	request_timeout => '60s',
+	request_timeout => '600s',
 	remote_files => "$cluster->{dir}/remote");
 
 # ---- the tables

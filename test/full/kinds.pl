@@ -23,7 +23,7 @@ my $database = $ENV{PGDATABASE};
 
 add_good_server($session, 'fluss',
 	bootstrap_servers => $cluster->bootstrap,
-	request_timeout => '60s',
+	request_timeout => '600s',
 	remote_files => "$cluster->{dir}/remote");
 my $java = JavaClient->new($cluster->bootstrap);
 $session->value("SET timezone = 'UTC'; SET work_mem = '1GB'; SET hash_mem_multiplier = 2;

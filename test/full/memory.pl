@@ -19,7 +19,7 @@ my $patience = 3600;
 my ($cluster, $session) = begin_test('full_memory');
 add_good_server($session, 'fluss',
 	bootstrap_servers => $cluster->bootstrap,
-	request_timeout => '120s',
+	request_timeout => '600s',
 	remote_files => "$cluster->{dir}/remote");
 my $columns = 'id integer NOT NULL, v bigint, s text';
 $session->value(
