@@ -38,7 +38,7 @@ test_client(void)
 	fluss_config config = {
 		.bootstrap_servers = getenv("FLUSS_BOOTSTRAP"),
 		.connect_timeout_ms = 10000,
-		.request_timeout_ms = 8000
+		.request_timeout_ms = 30000
 	};
 	fluss_error err;
 
