@@ -45,7 +45,7 @@ $short->value("ALTER SERVER good OPTIONS (SET request_timeout '2s')");
 is_error($short->run($sum), 'HV00N', 'a scan while the server is dead', 5);
 is_error($short->run($lookup), 'HV00N', 'a lookup while it is dead', 5);
 is_error($short->run($insert), 'HV00N', 'an INSERT while it is dead', 5);
-$short->value("ALTER SERVER good OPTIONS (SET request_timeout '20s')");
+$short->value("ALTER SERVER good OPTIONS (SET request_timeout '60s')");
 $cluster->start_tablet;
 is_value($sessions{lookup}, $lookup, 'sensor 7',
 	'a lookup is the first to use a broken connection');

@@ -80,7 +80,7 @@ add_good_server($session, 'files', bootstrap_servers => $files->bootstrap);
 add_server($session, 'expiring_files',
 	bootstrap_servers => $files->bootstrap,
 	connect_timeout => '10s',
-	request_timeout => '20s',
+	request_timeout => '60s',
 	remote_files => "$files->{dir}/remote");
 $session->value(
 	"CREATE FOREIGN TABLE expiring (id integer, txt text, off bigint OPTIONS (metadata 'log_offset')) SERVER expiring_files
@@ -296,7 +296,7 @@ $session->value("ALTER SERVER s3 OPTIONS (SET request_timeout '1s')");
 $result = $session->run('SELECT count(*) FROM far');
 is_error($result, 'HV00L', 'or ends by request_timeout', 5);
 unlike($result->{err}, qr/hidden-key/, 'no message has a key');
-$session->value("ALTER SERVER s3 OPTIONS (DROP s3_endpoint, SET request_timeout '20s')");
+$session->value("ALTER SERVER s3 OPTIONS (DROP s3_endpoint, SET request_timeout '60s')");
 is_value($session, 'SELECT count(*) FROM far WHERE bkt = 1 AND off < 10', 10,
 	'the session goes on');
 

@@ -213,6 +213,9 @@ sub stop
 	return;
 }
 
+# Nobody is killed from here on, so a late answer is only late.
+$session->value("ALTER SERVER fluss OPTIONS (SET request_timeout '60s')");
+
 # No bucket has more than was consumed.
 my $left = "SELECT count(*) FROM fluss_buckets('sensor_readings') b LEFT JOIN readings_position p
 	ON p.table_id = b.table_id AND p.partition_id = b.partition_id AND p.bucket = b.bucket

@@ -133,7 +133,7 @@ is_error($session->run("DELETE FROM keys WHERE k = 'ab'"),
 	my $latin1 = FlussSession->new(database => 'tap_invalid_text_latin1');
 	$latin1->value('SET client_min_messages = warning; CREATE EXTENSION fluss_fdw');
 	add_server($latin1, 'good', bootstrap_servers => $cluster->bootstrap,
-		database_name => 'tap_invalid_text', request_timeout => '20s');
+		database_name => 'tap_invalid_text', request_timeout => '60s');
 	$latin1->value(
 		'CREATE FOREIGN TABLE texts (id integer, t text, m jsonb) SERVER good;
 		 CREATE FOREIGN TABLE keys (k text NOT NULL, n integer) SERVER good');

@@ -41,7 +41,7 @@ sub output
 add_good_server($session, 'good',
 	bootstrap_servers => $cluster->bootstrap,
 	connect_timeout => '500ms',
-	request_timeout => '20s');
+	request_timeout => '60s');
 add_readings($session, 'good', 'readings', 100);
 add_info($session, 'good', 'info', 10);
 $session->value(
@@ -162,7 +162,7 @@ is($session->run('DROP FOREIGN TABLE changes')->{errors}, 0, 'DROP FOREIGN TABLE
 is($session->run('BEGIN; DROP EXTENSION fluss_fdw CASCADE; ROLLBACK')->{errors},
 	0, 'DROP EXTENSION without Fluss');
 $session->value("ALTER SERVER good OPTIONS (SET bootstrap_servers '" . $cluster->bootstrap
-	  . "', SET request_timeout '20s')");
+	  . "', SET request_timeout '60s')");
 
 # ---- beside another wrapper
 

@@ -95,12 +95,12 @@ sub add_server
 	return;
 }
 
-# The same, with an empty Fluss database behind it.
+# The same, with timeouts that no load runs into and an empty Fluss database behind it.
 sub add_good_server
 {
 	my ($session, $name, %options) = @_;
 
-	add_server($session, $name, connect_timeout => '10s', request_timeout => '20s', %options);
+	add_server($session, $name, connect_timeout => '30s', request_timeout => '60s', %options);
 	$session->value(
 		"SELECT fluss_drop_database('$name', '$database', if_exists => true, cascade => true);
 		 SELECT fluss_create_database('$name', '$database')");
