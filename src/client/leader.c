@@ -64,6 +64,19 @@ add_partition(fluss_table_object *object, int64_t partition_id)
 	return partition;
 }
 
+/* For good: ids do not come again.  Its memory stays the table's. */
+static void
+remove_partition(fluss_table_object *object,
+				 const fluss_partition_leaders *partition)
+{
+	fluss_partition_leaders **link = slot_of(object, partition->partition_id);
+
+	while (*link != NULL && *link != partition)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = partition->next;
+}
+
 /* Without memory for it, it is asked for when it is needed. */
 void
 fluss_leader_expect(fluss_table *table, int64_t partition_id)
@@ -343,7 +356,8 @@ ask_about(fluss_client *client, fluss_table *table,
 
 /*
  * One dropped partition fails the whole question: then the others have to wait
- * for their own.
+ * for their own.  The one that is found to be dropped is not asked about again
+ * beside others.
  */
 static fluss_status
 ask_leaders(fluss_client *client, fluss_table *table,
@@ -360,6 +374,8 @@ ask_leaders(fluss_client *client, fluss_table *table,
 			asked[i]->known = true;
 		status = ask_about(client, table, asked, 1, deadline_ms, err);
 	}
+	if (status != FLUSS_OK && fluss_error_is_dropped_partition(err))
+		remove_partition((fluss_table_object *) table, partition);
 	return status;
 }
 

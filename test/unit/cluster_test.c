@@ -3,6 +3,9 @@
  *	  Finding servers, leaders, tables and offsets, among servers that
  *	  misbehave.
  */
+/* memmem */
+#define _GNU_SOURCE
+
 #include <stdio.h>
 #include <string.h>
 
@@ -478,6 +481,53 @@ test_leader(void **unused)
 	fluss_client_close(client);
 }
 
+/* Its varint has no byte in common with other fields of a question. */
+#define DROPPED_PARTITION	INT64_C(0x1234567890abc)
+
+static int	dropped_asked;
+
+static bool
+miss_dropped(const mock_request *request)
+{
+	uint8_t		varint[10];
+	int			n = 0;
+
+	if (request->api != FLUSS_API_GET_METADATA)
+		return false;
+	for (uint64_t rest = DROPPED_PARTITION; rest > 0; rest >>= 7)
+		varint[n++] = (uint8_t) (rest & 0x7f) | (rest > 0x7f ? 0x80 : 0);
+	if (memmem(request->body, request->size, varint, n) == NULL)
+		return false;
+	dropped_asked++;
+	mock_error(request, FLUSS_CODE_PARTITION_NOT_EXISTS, "gone");
+	return true;
+}
+
+/* Asked for beside others again, it would fail their question every time. */
+static void
+test_dropped_partition(void **unused)
+{
+	fluss_client *client = open_default();
+	fluss_table *table;
+	int32_t		node;
+
+	assert_fluss_ok(fluss_table_open(client, "db", "t", false, &table, &err),
+					&err);
+	server->handler = miss_dropped;
+	dropped_asked = 0;
+	assert_int_equal(fluss_leader_find(client, table, DROPPED_PARTITION, 0,
+									   now() + 1000, &node, &err),
+					 FLUSS_SERVER_ERROR);
+	assert_true(fluss_error_is_dropped_partition(&err));
+	assert_int_equal(dropped_asked, 1);
+	fluss_leader_forget(client, table);
+	assert_int_equal(fluss_leader_find(client, table, 5, 0, now() + 1000,
+									   &node, &err), FLUSS_CANNOT_CONNECT);
+	assert_int_equal(dropped_asked, 1);
+	fluss_table_release(table);
+	fluss_client_close(client);
+}
+
 /* ---- offsets */
 
 static int	stale_left;
@@ -748,6 +798,7 @@ main(void)
 		TEST(test_missing_table),
 		TEST(test_not_authorized),
 		TEST(test_leader),
+		TEST(test_dropped_partition),
 		TEST(test_offsets),
 		TEST(test_silent_leader),
 		TEST(test_writer_id),
