@@ -7,16 +7,18 @@
  * repeated, by the rules that all data paths share, until every bucket has its
  * answer, or until the time is up: then those that need none are unknown.
  *
- * Exact row counts take four requests.  A server counts the keys of a bucket
+ * Exact row counts take three requests.  A server counts the keys of a bucket
  * exactly as long as it leads it from the first record on.  A leader that has
  * recovered the bucket may count wrong: Fluss 0.9 can save a count in a
  * snapshot with the offset of an earlier state, and then counts the changes
  * between the two twice; and it starts from zero where a snapshot has no
- * count.  So a leader is asked where the log ended when it took over: only
- * zero will do.  And a server that does not lead the bucket answers both
- * questions all the same, about its log, while lookups are refused: so a lookup
- * of no key goes before and after.  A server works through the requests of a
- * connection in their order.
+ * count.  And a server that does not lead the bucket counts all the same, the
+ * records of its log, while lookups are refused.  So it is asked for the count,
+ * then to look up no key, and last where the log ended when it took over the
+ * bucket for the last time.  The lookup shows that it led the bucket after it
+ * had counted; zero after that, that it has led since the log was empty.  So
+ * it either led when it counted, or there was nothing to count.  A server works
+ * through the requests of a connection in their order.
  */
 #include "client.h"
 #include "retry.h"
@@ -30,7 +32,7 @@ typedef enum question_kind
 	ASK_EXACT_COUNTS
 } question_kind;
 
-#define MAX_STEPS	4
+#define MAX_STEPS	3
 
 /* The requests that a question takes, in the order in which they are sent. */
 typedef struct question_steps
@@ -43,8 +45,8 @@ static const question_steps steps_of[] = {
 	[ASK_OFFSETS] = {1, {FLUSS_API_LIST_OFFSETS}},
 	[ASK_LATEST] = {1, {FLUSS_API_LIST_OFFSETS}},
 	[ASK_COUNTS] = {1, {FLUSS_API_GET_TABLE_STATS}},
-	[ASK_EXACT_COUNTS] = {4, {FLUSS_API_LOOKUP, FLUSS_API_LIST_OFFSETS,
-	FLUSS_API_GET_TABLE_STATS, FLUSS_API_LOOKUP}}
+	[ASK_EXACT_COUNTS] = {3, {FLUSS_API_GET_TABLE_STATS, FLUSS_API_LOOKUP,
+	FLUSS_API_LIST_OFFSETS}}
 };
 
 typedef struct asked_bucket
