@@ -224,7 +224,7 @@ on_header(char *data, size_t unit, size_t count, void *arg)
 	get->has_range = false;
 	if (n >= 2 && first == get->offset && last >= first &&
 		last - first < (int64_t) get->size &&
-		(n == 2 || last == length - 1 ||
+		(n == 2 || last + 1 == length ||
 		 last - first == (int64_t) get->size - 1))
 	{
 		get->has_range = true;

@@ -375,6 +375,8 @@ test_wrong_answers(void **unused)
 	web->content_range = "Content-Range: bytes 10-14/300000\r\n";
 	web->body = "short";
 	assert_get_fails(FLUSS_MALFORMED, "another range");
+	web->content_range = "Content-Range: bytes 10-14/-9223372036854775808\r\n";
+	assert_get_fails(FLUSS_MALFORMED, "another range");
 	web->content_range = NULL;
 	assert_get_fails(FLUSS_SEND_FAILED, "shorter");
 	web->body = NULL;
