@@ -130,6 +130,22 @@ FETCH LAST FROM d;
 FETCH FIRST FROM d;
 COMMIT;
 
+-- members of a partitioned table, and of a UNION ALL
+CREATE TABLE members (id integer, note text) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE member_1 PARTITION OF members FOR VALUES FROM (0) TO (1000) SERVER order_server OPTIONS (table_name 'one');
+CREATE TABLE member_2 PARTITION OF members FOR VALUES FROM (1000) TO (2000);
+INSERT INTO member_2 SELECT 1000 + g, 'n' || g % 7 FROM generate_series(1, 20) g;
+EXPLAIN (COSTS OFF) SELECT id FROM members LIMIT 3;
+SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM members LIMIT 75) x;
+SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM members LIMIT 30 OFFSET 55) x;
+EXPLAIN (COSTS OFF) SELECT * FROM members WHERE note = 'n3' LIMIT 3;
+SELECT count(*) FROM (SELECT id FROM members WHERE note = 'n3' LIMIT 10) x;
+SELECT count(*), max(off) FROM (SELECT off FROM (SELECT id, off FROM one UNION ALL SELECT id, off FROM one WHERE off > 40) u LIMIT 70) x;
+SELECT count(*) FROM (SELECT off FROM (SELECT id, off FROM one UNION SELECT id, off FROM one WHERE off > 40) u LIMIT 70) x;
+SELECT count(*), count(DISTINCT id) FROM (SELECT m.id FROM members m JOIN members n USING (id) LIMIT 70) x;
+SELECT count(*) FROM (SELECT DISTINCT note FROM members LIMIT 5) x;
+DROP TABLE members;
+
 -- few records are read
 CREATE FUNCTION read_by(q text) RETURNS TABLE (fact text) LANGUAGE plpgsql AS $$
 BEGIN

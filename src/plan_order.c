@@ -38,6 +38,19 @@ is_usable_limit(Node *expr)
 	return !contain_volatile_functions(expr) && !contain_subplans(expr);
 }
 
+/*
+ * Is it all that the query reads, or a member of that?  An Append hands on every
+ * row of its members, and it is they that evaluate the clauses.
+ */
+static bool
+is_only_relation(PlannerInfo *root, RelOptInfo *baserel)
+{
+	if (baserel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		return bms_equal(root->all_baserels, baserel->top_parent_relids);
+	return baserel->reloptkind == RELOPT_BASEREL &&
+		bms_equal(root->all_baserels, baserel->relids);
+}
+
 /* Does every row of the relation go to the query's Limit node? */
 static bool
 feeds_limit(PlannerInfo *root, RelOptInfo *baserel)
@@ -48,9 +61,7 @@ feeds_limit(PlannerInfo *root, RelOptInfo *baserel)
 	if (count == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
 		(IsA(count, Const) && ((Const *) count)->constisnull))
 		return false;
-	if (baserel->reloptkind != RELOPT_BASEREL ||
-		!bms_equal(root->all_baserels, baserel->relids) ||
-		parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
+	if (!is_only_relation(root, baserel) || parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
 		parse->setOperations != NULL || parse->groupClause != NIL ||
 		parse->groupingSets != NIL || parse->distinctClause != NIL ||
 		parse->hasAggs || parse->hasWindowFuncs || parse->hasTargetSRFs ||
