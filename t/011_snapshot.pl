@@ -3,7 +3,7 @@
 # there converges, by SQL and by the Java client; nothing is left behind, however
 # a read ends.
 #
-# FLUSS_SNAPSHOT_ROWS sets the size of the table: "make snapshot-reads" for two
+# FLUSS_SNAPSHOT_ROWS sets the size of the table: "make full PARTS=snapshot" for two
 # million rows.
 use strict;
 use warnings;

@@ -7,13 +7,10 @@
 #   make dev-check         installs there and runs pg_regress
 #   make differential      there, too: every query under every setting, compared
 #                          with heap tables; SEED=n QUERIES=n make differential
-#   make snapshot-reads    there, too: a primary key table of ROWS=2000000 rows,
-#                          read from its KV snapshots while it is written
-
 #   make full              what the tests show in small at full size, for hours;
 #                          some of it: make full PARTS="memory join"
 
-.PHONY: test demo demo-stop dev dev-stop dev-check differential snapshot-reads full
+.PHONY: test demo demo-stop dev dev-stop dev-check differential full
 
 test:
 	@MAKE='$(MAKE)' test/run
@@ -43,13 +40,6 @@ differential: dev
 	$(MAKE) -s all; \
 	$(MAKE) -s install DESTDIR=$$FLUSS_PG_PREFIX; \
 	FLUSS_CLUSTER_DIR=$(CURDIR)/build/cluster test/differential/run $(DIFFERENTIAL)
-
-snapshot-reads: dev
-	@set -ae; . build/cluster/cluster.env; . build/pg/pg.env; \
-	$(MAKE) -s all; \
-	$(MAKE) -s install DESTDIR=$$FLUSS_PG_PREFIX; \
-	FLUSS_CLUSTER_DIR=$(CURDIR)/build/cluster FLUSS_SNAPSHOT_ROWS=$(or $(ROWS),2000000) \
-	REPLAY_MEMORY=1g prove -v -I t t/011_snapshot.pl
 
 full:
 	@MAKE='$(MAKE)' test/full/run $(PARTS)
