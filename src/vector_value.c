@@ -54,41 +54,49 @@ floor_divide(int128 value, int128 by)
 	return value / by - (value % by < 0);
 }
 
+/* The digits of a whole number; NULL: too many, or infinity. */
+static char *
+whole_digits(Datum datum, bool *negative)
+{
+	char	   *digits = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
+
+	*negative = digits[0] == '-';
+	digits += *negative;
+	return numeric_is_inf(DatumGetNumeric(datum)) || strlen(digits) > 38 ?
+		NULL : digits;
+}
+
 /* Unscaled value of a numeric at a scale, rounded down. */
 static int128
 unscaled_numeric(Datum datum, int scale, bool *exact)
 {
-	Numeric		number = DatumGetNumeric(datum);
 	char	   *digits;
+	bool		negative;
 	Datum		scaled;
 	Datum		down;
 	int128		result = 0;
 
 	*exact = false;
 	/* what cannot be told exactly is past all values on its side */
-	if (numeric_is_nan(number))
+	if (numeric_is_nan(DatumGetNumeric(datum)))
 		return FLUSS_WIDE_MAX;
-	if (numeric_is_inf(number))
-	{
-		digits = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
-		return digits[0] == '-' ? -FLUSS_WIDE_MAX : FLUSS_WIDE_MAX;
-	}
+	/* scaled, it might be past all that numeric has */
+	if (whole_digits(DirectFunctionCall1(numeric_floor, datum),
+					 &negative) == NULL)
+		return negative ? -FLUSS_WIDE_MAX : FLUSS_WIDE_MAX;
 	scaled = DirectFunctionCall3(numeric_in,
 								 CStringGetDatum(psprintf("1e%d", scale)),
 								 ObjectIdGetDatum(InvalidOid),
 								 Int32GetDatum(-1));
 	scaled = DirectFunctionCall2(numeric_mul, datum, scaled);
 	down = DirectFunctionCall1(numeric_floor, scaled);
-	digits = DatumGetCString(DirectFunctionCall1(numeric_out, down));
-	if (strlen(digits) > 38 + (digits[0] == '-'))
-		return digits[0] == '-' ? -FLUSS_WIDE_MAX : FLUSS_WIDE_MAX;
+	digits = whole_digits(down, &negative);
+	if (digits == NULL)
+		return negative ? -FLUSS_WIDE_MAX : FLUSS_WIDE_MAX;
 	for (char *p = digits; *p != '\0'; p++)
-	{
-		if (*p != '-')
-			result = result * 10 + (*p - '0');
-	}
+		result = result * 10 + (*p - '0');
 	*exact = DatumGetBool(DirectFunctionCall2(numeric_eq, scaled, down));
-	return digits[0] == '-' ? -result : result;
+	return negative ? -result : result;
 }
 
 /* The interval counts fine units of which one raw unit has n. */
