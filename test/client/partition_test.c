@@ -547,6 +547,7 @@ main(void)
 		cmocka_unit_test(test_writing_to_missing_partitions),
 		cmocka_unit_test(test_keyed_table),
 		cmocka_unit_test(test_row_too_large_for_a_frame),
+		cmocka_unit_test(test_nothing_is_left)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

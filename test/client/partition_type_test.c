@@ -198,6 +198,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_nothing_is_left)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

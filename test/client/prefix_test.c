@@ -252,6 +252,7 @@ main(void)
 		cmocka_unit_test(test_key_formats),
 		cmocka_unit_test(test_lake_formats),
 		cmocka_unit_test(test_alter),
+		cmocka_unit_test(test_nothing_is_left)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
