@@ -26,7 +26,7 @@
 
 /* Bytes of a value, or -1 when they vary. */
 static int64_t
-value_size(const fluss_type *type)
+value_width(const fluss_type *type)
 {
 	size_t		width = fluss_fixed_width(type);
 
@@ -51,7 +51,7 @@ sizes_size(const fluss_column *columns, int32_t ncolumns)
 	size_t		size = 0;
 
 	for (int32_t i = 0; i < ncolumns; i++)
-		size += value_size(&columns[i].type) < 0 ? 4 : 0;
+		size += value_width(&columns[i].type) < 0 ? 4 : 0;
 	return size;
 }
 
@@ -77,7 +77,7 @@ get_timestamp(const uint8_t *data, fluss_value *value)
 	return nanos <= 999999 ? FLUSS_OK : FLUSS_MALFORMED;
 }
 
-/* Where value_size says how many bytes there are, there are as many. */
+/* Where value_width says how many bytes there are, there are as many. */
 static fluss_status
 get_value(fluss_arena *arena, const fluss_type *type, const uint8_t *data,
 		  size_t size, fluss_value *value)
@@ -126,7 +126,7 @@ fluss_indexed_decode(fluss_arena *arena, const fluss_column *columns,
 	for (int32_t i = 0; i < ncolumns; i++)
 	{
 		const fluss_type *type = &columns[i].type;
-		int64_t		fixed = value_size(type);
+		int64_t		fixed = value_width(type);
 		bool		skip = !fluss_type_is_scalar(type) && want != NULL &&
 			!want[i];
 		size_t		value_size = (size_t) fixed;
@@ -264,7 +264,7 @@ fluss_indexed_encode(const fluss_column *columns, int32_t ncolumns,
 			return status;
 		if (out->size - value_at > INT32_MAX)
 			out->failed = true;
-		if (value_size(&columns[i].type) >= 0 || out->failed)
+		if (value_width(&columns[i].type) >= 0 || out->failed)
 			continue;
 		fluss_store_u32le(out->data + size_at,
 						  (uint32_t) (out->size - value_at));
