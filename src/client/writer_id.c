@@ -133,7 +133,8 @@ fluss_client_acknowledged(fluss_client *client, int64_t table_id,
 	fluss_sequence *entry = find_sequence(client, table_id, partition_id,
 										  bucket);
 
-	if (entry == NULL ||
+	/* what has no writer id is in no sequence */
+	if (entry == NULL || writer_id < 0 ||
 		(entry->acked_writer == writer_id && entry->acked_sequence > sequence))
 		return;
 	entry->acked_writer = writer_id;

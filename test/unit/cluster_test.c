@@ -669,6 +669,15 @@ test_writer_id(void **unused)
 												   &sequence, &err), &err);
 		assert_int_equal(sequence, i / 100);
 	}
+	fluss_client_acknowledged(client, 7, -1, 3, writer_id, 1);
+	fluss_client_acknowledged(client, 7, -1, 3, writer_id, 0);
+	/* by a writer that is not idempotent */
+	fluss_client_acknowledged(client, 7, -1, 3, -1, 0);
+	assert_true(fluss_client_is_acknowledged(client, 7, -1, 3, writer_id, 0));
+	assert_true(fluss_client_is_acknowledged(client, 7, -1, 3, writer_id, 1));
+	assert_false(fluss_client_is_acknowledged(client, 7, -1, 3, writer_id, 2));
+	assert_false(fluss_client_is_acknowledged(client, 7, -1, 3, 6, 0));
+	assert_false(fluss_client_is_acknowledged(client, 7, -1, 4, writer_id, 0));
 	fluss_client_discard_writer(client);
 	assert_fluss_ok(fluss_client_next_sequence(client, 7, -1, 3, &sequence,
 											   &err), &err);
