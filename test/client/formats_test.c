@@ -12,7 +12,6 @@
 #include "tables.h"
 #include "schema.h"
 
-#define MEGABYTE	((int64_t) 1 << 20)
 #define COLUMNS		"id INT NOT NULL, a ARRAY<INT>, b ARRAY<STRING>, " \
 	"c ARRAY<ARRAY<DECIMAL(38, 2)>>, d MAP<STRING, INT>, " \
 	"e MAP<INT, MAP<INT, TIMESTAMP(9)>>, f ROW<x INT, y STRING>, " \
@@ -69,17 +68,12 @@ create_table(fluss_arena *arena, int i)
 static void
 write_rows(fluss_table *table)
 {
-	const fluss_writer_options options = {
-		.acks = -1,.batch_size = MEGABYTE,.idempotence = true,
-		.max_inflight_per_bucket = 5,.max_buffered_bytes = 64 * MEGABYTE
-	};
+	const fluss_writer_options options = test_writer_options();
+	fluss_writer *writer = test_open_writer(table, &options);
 	fluss_arena arena;
-	fluss_writer *writer;
 	fluss_error err;
 
 	fluss_arena_init(&arena, test_host());
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  &options, &writer, &err), &err);
 	for (int i = 0; i < NROWS; i++)
 	{
 		fluss_value *row = test_row(&arena, table->schema, rows[i]);
@@ -112,11 +106,7 @@ check_value(const fluss_table *table, int32_t column, const fluss_value *actual,
 static void
 check_scan(fluss_table *table, const int32_t *columns, int ncolumns)
 {
-	const fluss_scan_options options = {
-		.columns = columns,.ncolumns = ncolumns,.fetch_max_bytes = MEGABYTE,
-		.fetch_max_bytes_for_bucket = MEGABYTE,.fetch_inflight = 2,
-		.max_buffered_bytes = 64 * MEGABYTE,.check_crc = true
-	};
+	const fluss_scan_options options = test_scan_options(columns, ncolumns);
 	const fluss_range ranges[] = {
 		{FLUSS_NO_PARTITION, 0, 0, FLUSS_OFFSET_END},
 		{FLUSS_NO_PARTITION, 1, 0, FLUSS_OFFSET_END}
@@ -162,17 +152,12 @@ check_scan(fluss_table *table, const int32_t *columns, int ncolumns)
 static void
 check_lookups(fluss_table *table, const int32_t *columns, int ncolumns)
 {
-	const fluss_lookup_options options = {
-		.columns = columns,.ncolumns = ncolumns,.max_batch_size = 100,
-		.max_inflight_requests = 4,.max_buffered_bytes = 64 * MEGABYTE
-	};
-	fluss_lookup *lookup;
+	const fluss_lookup_options options = test_lookup_options(columns, ncolumns);
+	fluss_lookup *lookup = test_open_lookup(table, &options);
 	fluss_value values[NCOLUMNS + 1];
 	fluss_error err;
 	int			slots[NROWS];
 
-	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
-									  &options, &lookup, &err), &err);
 	fluss_lookup_reset(lookup);
 	for (int id = 0; id < NROWS; id++)
 	{

@@ -7,27 +7,13 @@
  */
 #include "rows.h"
 
-static fluss_lookup *
-open_lookup(fluss_table *table, const int32_t *columns, int ncolumns)
-{
-	fluss_lookup_options options = {
-		.columns = columns, .ncolumns = ncolumns, .max_batch_size = 1000,
-		.max_inflight_requests = 4, .max_buffered_bytes = 64 * MEGABYTE
-	};
-	fluss_lookup *lookup;
-	fluss_error err;
-
-	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
-									  &options, &lookup, &err), &err);
-	return lookup;
-}
-
 /* Looks up first .. end-1 by id; the rows there must be as written. */
 static int
 look_up(fluss_table *table, int64_t first, int64_t end)
 {
 	const fluss_schema *schema = table->schema;
 	int32_t		every[64];
+	fluss_lookup_options options;
 	fluss_lookup *lookup;
 	fluss_arena arena;
 	fluss_error err;
@@ -35,7 +21,8 @@ look_up(fluss_table *table, int64_t first, int64_t end)
 
 	for (int i = 0; i < schema->ncolumns; i++)
 		every[i] = i;
-	lookup = open_lookup(table, every, schema->ncolumns);
+	options = test_lookup_options(every, schema->ncolumns);
+	lookup = test_open_lookup(table, &options);
 	fluss_arena_init(&arena, test_host());
 	for (int64_t n = first; n < end; n++)
 	{
@@ -138,7 +125,8 @@ static void
 test_keyed_changes(void **unused)
 {
 	fluss_table *table = small_table("changes", 4, 1);
-	fluss_scan_options options = scan_options(small_columns, 1);
+	fluss_scan_options options = test_scan_options(small_columns, 1);
+	const fluss_writer_options writing = test_writer_options();
 	fluss_writer *writer;
 	scan_result result;
 	fluss_error err;
@@ -146,7 +134,7 @@ test_keyed_changes(void **unused)
 
 	write_rows(table, 0, 1000);
 	write_rows(table, 0, 1000);
-	writer = open_writer(table, NULL);
+	writer = test_open_writer(table, &writing);
 	for (int n = 0; n < 1000; n += 2)
 	{
 		fluss_value key = {.u.integer = n};
@@ -176,22 +164,21 @@ test_partial_update(void **unused)
 {
 	static const int32_t targets[] = {0, 2};
 	fluss_table *table = small_table("partial", 1, 1);
-	fluss_writer_options writing = {
-		.acks = -1, .batch_size = 4000, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = MEGABYTE,
-		.target_columns = targets, .ntarget_columns = 2
-	};
+	fluss_writer_options writing = test_writer_options();
+	const fluss_lookup_options looking = test_lookup_options(small_columns, 3);
 	fluss_value row[3] = {
 		{.u.integer = 7}, {.is_null = true}, {.u.bytes = {(uint8_t *) "new", 3}}
 	};
-	fluss_lookup *lookup = open_lookup(table, small_columns, 3);
+	fluss_lookup *lookup = test_open_lookup(table, &looking);
 	fluss_writer *writer;
 	fluss_value values[3];
 	fluss_error err;
 	int			slot;
 
 	write_rows(table, 7, 8);
-	writer = open_writer(table, &writing);
+	writing.target_columns = targets;
+	writing.ntarget_columns = 2;
+	writer = test_open_writer(table, &writing);
 	assert_fluss_ok(fluss_writer_write(writer, row, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
 	fluss_writer_close(writer);
@@ -209,14 +196,16 @@ test_partial_update(void **unused)
 static void
 test_interruptions(void **unused)
 {
+	const fluss_writer_options writing = test_writer_options();
+	const fluss_lookup_options looking = test_lookup_options(small_columns, 3);
 	fluss_table *table = small_table("interrupted", 4, 1);
 	fluss_error err;
 
 	write_rows(table, 0, 100);
 	for (int n = 1; n < 12; n++)
 	{
-		fluss_lookup *lookup = open_lookup(table, small_columns, 3);
-		fluss_writer *writer = open_writer(table, NULL);
+		fluss_lookup *lookup = test_open_lookup(table, &looking);
+		fluss_writer *writer = test_open_writer(table, &writing);
 		int			slot;
 
 		for (int i = 0; i < 100; i++)

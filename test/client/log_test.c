@@ -17,6 +17,7 @@
 static void
 test_log_types(void **unused)
 {
+	const fluss_writer_options options = test_writer_options();
 	static const char *const codecs[] = {"NONE", "LZ4_FRAME", "ZSTD"};
 	test_table_spec spec = {0};
 
@@ -35,7 +36,7 @@ test_log_types(void **unused)
 		snprintf(name, sizeof(name), "log_%s_%d", spec.codec, spec.nbuckets);
 		spec.name = name;
 		table = test_table_create(&spec);
-		writer = open_writer(table, NULL);
+		writer = test_open_writer(table, &options);
 		write_to(writer, table, 0, 3000);
 		write_to(writer, table, 3000, 6000);
 		runs = fluss_writer_runs(writer, &nruns);
@@ -58,7 +59,7 @@ static void
 test_ranges(void **unused)
 {
 	fluss_table *table = small_table("ranges", 1, 0);
-	fluss_scan_options options = scan_options(small_columns, 3);
+	fluss_scan_options options = test_scan_options(small_columns, 3);
 	fluss_range many[] = {{-1, 0, 3, 8}, {-1, 0, 10, 11}, {-1, 0, 995, 1005},
 						  {-1, 0, 4000, ALL}};
 	scan_result result;
@@ -95,7 +96,7 @@ static void
 test_starts_and_ends(void **unused)
 {
 	fluss_table *table = small_table("ends", 1, 0);
-	fluss_scan_options options = scan_options(small_columns, 3);
+	fluss_scan_options options = test_scan_options(small_columns, 3);
 	fluss_range all = {-1, 0, 0, ALL};
 	fluss_range past = {-1, 0, 150, ALL};
 	scan_result result;
@@ -138,15 +139,14 @@ static void
 test_small_ranges_of_buckets(void **unused)
 {
 	fluss_table *table = small_table("four", 4, 0);
-	fluss_scan_options options = scan_options(small_columns, 3);
-	fluss_writer_options writing = {
-		.acks = -1, .batch_size = 4000, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = MEGABYTE
-	};
-	fluss_writer *writer = open_writer(table, &writing);
+	fluss_scan_options options = test_scan_options(small_columns, 3);
+	fluss_writer_options writing = test_writer_options();
+	fluss_writer *writer;
 	fluss_range ranges[4];
 	scan_result result;
 
+	writing.batch_size = 4000;
+	writer = test_open_writer(table, &writing);
 	write_to(writer, table, 0, 10000);
 	fluss_writer_close(writer);
 	result = scan_all(table, &options);
@@ -167,7 +167,7 @@ static void
 test_row_limit(void **unused)
 {
 	fluss_table *table = small_table("limit", 1, 0);
-	fluss_scan_options options = scan_options(small_columns, 3);
+	fluss_scan_options options = test_scan_options(small_columns, 3);
 	fluss_range range = {-1, 0, 0, ALL};
 	const fluss_batch *batch;
 	fluss_scan_item item;
@@ -241,7 +241,7 @@ test_foreign_layout(void **unused)
 		.name = "foreign", .nbuckets = 1, .columns = columns, .ncolumns = 4
 	};
 	fluss_table *table = test_table_create(&spec);
-	fluss_scan_options options = scan_options(temperature, 1);
+	fluss_scan_options options = test_scan_options(temperature, 1);
 	fluss_range range = {FLUSS_NO_PARTITION, 0, 0, ALL};
 	json_t	   *vectors = test_vectors("fluss_go_batch.json");
 	const fluss_batch *batch;
@@ -296,7 +296,7 @@ static void
 test_table_made_again(void **unused)
 {
 	fluss_table *table = small_table("again", 1, 0);
-	fluss_scan_options options = scan_options(small_columns, 3);
+	fluss_scan_options options = test_scan_options(small_columns, 3);
 	fluss_range range = {-1, 0, 0, ALL};
 	const fluss_batch *batch;
 	fluss_scan_item item;

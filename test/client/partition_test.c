@@ -201,24 +201,16 @@ test_not_partitioned(void **unused)
 
 /* ---- rows */
 
-#define MEGABYTE		((int64_t) 1 << 20)
 #define FIRST_DAY		19724	/* 2024-01-02 */
 #define NDAYS			3
 
 static fluss_writer *
 open_writer(fluss_table *table, bool create_partitions)
 {
-	fluss_writer_options options = {
-		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 64 * MEGABYTE,
-		.create_partitions = create_partitions
-	};
-	fluss_writer *writer;
-	fluss_error err;
+	fluss_writer_options options = test_writer_options();
 
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  &options, &writer, &err), &err);
-	return writer;
+	options.create_partitions = create_partitions;
+	return test_open_writer(table, &options);
 }
 
 static fluss_status
@@ -380,17 +372,11 @@ static fluss_lookup *
 open_lookup(fluss_table *table, bool prefix)
 {
 	static const int32_t columns[] = {0, 3};
-	const fluss_lookup_options options = {
-		.columns = columns, .ncolumns = 2, .max_batch_size = 100,
-		.max_inflight_requests = 2, .max_buffered_bytes = 16 * MEGABYTE,
-		.prefix = prefix
-	};
-	fluss_lookup *lookup;
-	fluss_error err;
+	fluss_lookup_options options = test_lookup_options(columns, 2);
 
-	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
-									  &options, &lookup, &err), &err);
-	return lookup;
+	options.max_batch_size = 100;
+	options.prefix = prefix;
+	return test_open_lookup(table, &options);
 }
 
 /* Primary key order is id, region, day. */
@@ -500,10 +486,7 @@ test_row_too_large_for_a_frame(void **unused)
 	static const fluss_column large_columns[] = {
 		{.name = "b", .type = {.id = FLUSS_BYTES, .nullable = true}}
 	};
-	const fluss_writer_options options = {
-		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 2000 * MEGABYTE
-	};
+	fluss_writer_options options = test_writer_options();
 	size_t		size = (size_t) 110 * MEGABYTE;
 	uint64_t	random = 1;
 	uint8_t    *bytes = malloc(size);
@@ -522,8 +505,8 @@ test_row_too_large_for_a_frame(void **unused)
 		random ^= random << 17;
 		bytes[i] = (uint8_t) (random >> 24);
 	}
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  &options, &writer, &err), &err);
+	options.max_buffered_bytes = 2000 * MEGABYTE;
+	writer = test_open_writer(table, &options);
 	status = fluss_writer_write(writer, &row, &err);
 	if (status == FLUSS_OK)
 		status = fluss_writer_flush(writer, &err);

@@ -8,7 +8,6 @@
 
 #include "tables.h"
 
-#define MEGABYTE		((int64_t) 1 << 20)
 #define NVALUES			3
 
 typedef struct type_case
@@ -91,16 +90,12 @@ create_table(const type_case *c)
 static void
 write_rows(fluss_table *table, const type_case *c)
 {
-	const fluss_writer_options options = {
-		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 16 * MEGABYTE,
-		.create_partitions = true
-	};
+	fluss_writer_options options = test_writer_options();
 	fluss_writer *writer;
 	fluss_error err;
 
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  &options, &writer, &err), &err);
+	options.create_partitions = true;
+	writer = test_open_writer(table, &options);
 	for (int i = 0; i < nvalues_of(c); i++)
 	{
 		fluss_value row[2] = {{.u.integer = i}, c->values[i]};
@@ -140,16 +135,13 @@ static void
 check_lookups(fluss_table *table, const type_case *c)
 {
 	static const int32_t columns[] = {0, 1};
-	const fluss_lookup_options options = {
-		.columns = columns, .ncolumns = 2, .max_batch_size = 64,
-		.max_inflight_requests = 2, .max_buffered_bytes = 16 * MEGABYTE
-	};
+	fluss_lookup_options options = test_lookup_options(columns, 2);
 	int			n = nvalues_of(c);
 	fluss_lookup *lookup;
 	fluss_error err;
 
-	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
-									  &options, &lookup, &err), &err);
+	options.max_batch_size = 64;
+	lookup = test_open_lookup(table, &options);
 	for (int i = 0; i < n * n; i++)
 	{
 		fluss_value key[2] = {{.u.integer = i / n}, c->values[i % n]};

@@ -9,7 +9,6 @@
 #include "tables.h"
 #include "row.h"
 
-#define MEGABYTE		((int64_t) 1 << 20)
 
 static const fluss_column columns[] = {
 	{.name = "a", .type = {.id = FLUSS_INTEGER}},
@@ -55,15 +54,10 @@ text(const char *p)
 static void
 write_rows(fluss_table *table)
 {
-	const fluss_writer_options options = {
-		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 16 * MEGABYTE
-	};
-	fluss_writer *writer;
+	const fluss_writer_options options = test_writer_options();
+	fluss_writer *writer = test_open_writer(table, &options);
 	fluss_error err;
 
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  &options, &writer, &err), &err);
 	for (int a = 0; a < 200; a++)
 	{
 		for (int i = 0; i < a % 5; i++)
@@ -88,17 +82,14 @@ static void
 check_prefixes(fluss_table *table)
 {
 	static const int32_t wanted[] = {0, 2};
-	const fluss_lookup_options options = {
-		.columns = wanted, .ncolumns = 2, .max_batch_size = 64,
-		.max_inflight_requests = 2, .max_buffered_bytes = 16 * MEGABYTE,
-		.prefix = true
-	};
+	fluss_lookup_options options = test_lookup_options(wanted, 2);
 	bool		with_b = table->nbucket_key == 2;
 	fluss_lookup *lookup;
 	fluss_error err;
 
-	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
-									  &options, &lookup, &err), &err);
+	options.max_batch_size = 64;
+	options.prefix = true;
+	lookup = test_open_lookup(table, &options);
 	for (int a = 0; a < 210; a++)
 	{
 		fluss_value key[3] = {

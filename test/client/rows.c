@@ -24,22 +24,6 @@ small_table(const char *name, int nbuckets, int nkey)
 
 /* ---- writing */
 
-fluss_writer *
-open_writer(fluss_table *table, const fluss_writer_options *changed)
-{
-	fluss_writer_options options = {
-		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 64 * MEGABYTE
-	};
-	fluss_writer *writer;
-	fluss_error err;
-
-	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
-									  changed != NULL ? changed : &options,
-									  &writer, &err), &err);
-	return writer;
-}
-
 void
 write_to(fluss_writer *writer, fluss_table *table, int64_t first, int64_t end)
 {
@@ -62,7 +46,8 @@ write_to(fluss_writer *writer, fluss_table *table, int64_t first, int64_t end)
 void
 write_rows(fluss_table *table, int64_t first, int64_t end)
 {
-	fluss_writer *writer = open_writer(table, NULL);
+	const fluss_writer_options options = test_writer_options();
+	fluss_writer *writer = test_open_writer(table, &options);
 
 	write_to(writer, table, first, end);
 	fluss_writer_close(writer);
@@ -155,17 +140,6 @@ scan_ranges(fluss_table *table, const fluss_range *ranges, int nranges,
 	return result;
 }
 
-fluss_scan_options
-scan_options(const int32_t *columns, int ncolumns)
-{
-	return (fluss_scan_options) {
-		.columns = columns, .ncolumns = ncolumns,
-		.fetch_max_bytes = 16 * MEGABYTE,
-		.fetch_max_bytes_for_bucket = 16 * MEGABYTE, .fetch_inflight = 2,
-		.max_buffered_bytes = 64 * MEGABYTE, .check_crc = true
-	};
-}
-
 scan_result
 scan_all(fluss_table *table, const fluss_scan_options *options)
 {
@@ -193,19 +167,19 @@ scan_in_every_way(fluss_table *table, int64_t nrows)
 
 	for (int i = 0; i < table->schema->ncolumns; i++)
 		every[i] = i;
-	options = scan_options(every, table->schema->ncolumns);
+	options = test_scan_options(every, table->schema->ncolumns);
 	result = scan_all(table, &options);
 	assert_int_equal(result.rows, nrows);
 	assert_int_equal(result.id_sum, sum_to(nrows));
-	options = scan_options(some, 4);
+	options = test_scan_options(some, 4);
 	result = scan_all(table, &options);
 	assert_int_equal(result.rows, nrows);
 	assert_int_equal(result.id_sum, sum_to(nrows));
-	options = scan_options(NULL, 0);
+	options = test_scan_options(NULL, 0);
 	result = scan_all(table, &options);
 	assert_int_equal(result.rows, nrows);
 	/* many small answers */
-	options = scan_options(some, 4);
+	options = test_scan_options(some, 4);
 	options.fetch_max_bytes = 20000;
 	options.max_buffered_bytes = 500000;
 	result = scan_all(table, &options);

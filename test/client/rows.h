@@ -8,7 +8,6 @@
 #include "tables.h"
 
 #define ALL				FLUSS_OFFSET_END
-#define MEGABYTE		((int64_t) 1 << 20)
 #define MAX_BUCKETS		8
 
 /* (id INT NOT NULL, a DOUBLE, b STRING); small_columns are id, b, a. */
@@ -17,9 +16,6 @@ extern const int32_t small_columns[3];
 
 /* ---- writing */
 
-/* options NULL: large batches, each row once. */
-fluss_writer *open_writer(fluss_table *table,
-						  const fluss_writer_options *options);
 /* Rows first .. end-1 of test_make_row, to the end. */
 void write_to(fluss_writer *writer, fluss_table *table, int64_t first,
 			  int64_t end);
@@ -40,7 +36,6 @@ typedef struct scan_result
 	fluss_counters counters;
 } scan_result;
 
-fluss_scan_options scan_options(const int32_t *columns, int ncolumns);
 /*
  * Reads the ranges, with ends of its own if NULL.  Column 0 must be the first
  * one that is asked for, and the rest of a row as test_make_row made it.

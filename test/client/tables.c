@@ -109,6 +109,57 @@ test_table_create(const test_table_spec *spec)
 	return result;
 }
 
+fluss_writer_options
+test_writer_options(void)
+{
+	return (fluss_writer_options) {
+		.acks = -1, .batch_size = MEGABYTE, .idempotence = true,
+		.max_inflight_per_bucket = 5, .max_buffered_bytes = 64 * MEGABYTE
+	};
+}
+
+fluss_scan_options
+test_scan_options(const int32_t *columns, int ncolumns)
+{
+	return (fluss_scan_options) {
+		.columns = columns, .ncolumns = ncolumns,
+		.fetch_max_bytes = 16 * MEGABYTE,
+		.fetch_max_bytes_for_bucket = 16 * MEGABYTE, .fetch_inflight = 2,
+		.max_buffered_bytes = 64 * MEGABYTE, .check_crc = true
+	};
+}
+
+fluss_lookup_options
+test_lookup_options(const int32_t *columns, int ncolumns)
+{
+	return (fluss_lookup_options) {
+		.columns = columns, .ncolumns = ncolumns, .max_batch_size = 1000,
+		.max_inflight_requests = 4, .max_buffered_bytes = 64 * MEGABYTE
+	};
+}
+
+fluss_writer *
+test_open_writer(fluss_table *table, const fluss_writer_options *options)
+{
+	fluss_writer *writer;
+	fluss_error err;
+
+	assert_fluss_ok(fluss_writer_open(test_client(), cluster_host(), table,
+									  options, &writer, &err), &err);
+	return writer;
+}
+
+fluss_lookup *
+test_open_lookup(fluss_table *table, const fluss_lookup_options *options)
+{
+	fluss_lookup *lookup;
+	fluss_error err;
+
+	assert_fluss_ok(fluss_lookup_open(test_client(), cluster_host(), table,
+									  options, &lookup, &err), &err);
+	return lookup;
+}
+
 const fluss_column *
 test_all_types(int *ncolumns)
 {

@@ -9,6 +9,7 @@
 #include "values.h"
 
 #define TEST_DATABASE	"c_client_test"
+#define MEGABYTE		((int64_t) 1 << 20)
 
 /* The unit tests' host, but sleeps take their time. */
 const fluss_host *cluster_host(void);
@@ -37,6 +38,15 @@ typedef struct test_table_spec
  * a table now and then; such a table never gets a leader, and is made again.
  */
 fluss_table *test_table_create(const test_table_spec *spec);
+
+/* Large batches, answers and requests; a test changes what it is about. */
+fluss_writer_options test_writer_options(void);
+fluss_scan_options test_scan_options(const int32_t *columns, int ncolumns);
+fluss_lookup_options test_lookup_options(const int32_t *columns, int ncolumns);
+fluss_writer *test_open_writer(fluss_table *table,
+							   const fluss_writer_options *options);
+fluss_lookup *test_open_lookup(fluss_table *table,
+							   const fluss_lookup_options *options);
 
 /* One column of every scalar type, first an INT "id" NOT NULL. */
 const fluss_column *test_all_types(int *ncolumns);
