@@ -10,7 +10,7 @@ SELECT fluss_drop_database('differential', 'differential', if_exists => true, ca
 SELECT fluss_create_database('differential', 'differential');
 CREATE SCHEMA heap;
 CREATE SCHEMA remote;
-SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS icu \gset
+SELECT EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') AS icu \gset
 \if :icu
 CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE COLLATION human (provider = icu, locale = 'en-u-kn-true');
