@@ -1,6 +1,9 @@
 # The recipes of docs/consume.md, run as they are printed there: what workers
 # consume while they, the server and Fluss are killed is every record exactly
 # once; a copy of a primary key table that follows its changelog ends equal.
+#
+#   FLUSS_CONSUME_KILLS    how often something is killed
+#   FLUSS_CONSUME_ROWS     how many records come at once, at most
 use strict;
 use warnings;
 
@@ -11,6 +14,8 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $seed = $ENV{FLUSS_TEST_SEED} // $$;
+my $kills = $ENV{FLUSS_CONSUME_KILLS} // 50;
+my $most = $ENV{FLUSS_CONSUME_ROWS} // 300;
 srand $seed;
 my ($cluster, $session) = begin_test('consume');
 diag("seed $seed");
@@ -118,12 +123,13 @@ $session->value(
 	   humidity_pct double precision, part text) SERVER fluss OPTIONS (table_name 'sensor_readings');
 	 SELECT fluss_create_table('written', bucket_key => '{sensor_id}', bucket_count => 2, partitioned_by => '{part}');
 	 CREATE SEQUENCE numbers;
-	 CREATE TABLE newest AS SELECT 0 AS part, false AS paused");
+	 CREATE TABLE newest AS SELECT 0 AS part");
 
 my $writing = "DO \$\$ DECLARE i bigint; BEGIN LOOP
 	i := nextval('numbers');
-	INSERT INTO written SELECT g, now(), i * 1000 + g, g / 2.0, 'p' || part - i % 2
-	FROM newest, generate_series(1, CASE WHEN NOT paused THEN (random() * 300)::int END) g;
+	PERFORM pg_advisory_xact_lock_shared(1);
+	INSERT INTO written SELECT g, now(), i * $most + g, g / 2.0, 'p' || part - i % 2
+	FROM newest, generate_series(1, (random() * $most)::int) g;
 	COMMIT;
 	PERFORM pg_sleep(0.03);
 	END LOOP; END \$\$";
@@ -165,20 +171,21 @@ sub restart_ended
 start($_) for sort keys %work;
 my $began = time;
 
-for my $round (1 .. 50)
+for my $round (1 .. $kills)
 {
 	my $victim = $sessions{ 1 + int rand 3 };
 
 	sleep rand 0.3;
 	$session->value('UPDATE newest SET part = part + 1') if $round % 12 == 0;
-	if ($round == 30)
+	if ($round % 50 == 30)
 	{
-		# alone, a server that crashes loses what it has just acknowledged
-		$session->value('UPDATE newest SET paused = true');
+		# alone, a server that crashes loses what it has just acknowledged: the
+		# writer waits before its next transaction
+		$session->value('SELECT pg_advisory_lock(1)');
 		sleep 1.5;
 		$cluster->kill_tablet;
 		$cluster->start_tablet;
-		$session->value('UPDATE newest SET paused = false');
+		$session->value('SELECT pg_advisory_unlock(1)');
 	}
 	elsif ($round % 10 == 5)
 	{
@@ -198,7 +205,7 @@ for my $round (1 .. 50)
 	}
 	restart_ended();
 }
-diag(sprintf 'killed 50 times in %.0f s: %s', time - $began,
+diag(sprintf 'killed %d times in %.0f s: %s', $kills, time - $began,
 	join ', ', map { "$_ $ends{$_}" } sort keys %ends);
 
 sub stop
