@@ -30,6 +30,7 @@ my $temporary = $session->value('SHOW data_directory') . '/base/pgsql_tmp';
 add_good_server($session, 'good',
 	bootstrap_servers => $cluster->bootstrap,
 	connect_timeout => '10s',
+	request_timeout => '2min',
 	remote_files => $remote);
 
 my $columns = "id integer, v bigint, s text, _bucket integer OPTIONS (metadata 'bucket')";
@@ -191,6 +192,19 @@ is_error($session->run('SELECT 1 / (id - id) FROM big'), '22012', 'an error in m
 nothing_is_left($session->pid, 'an error');
 is_value($session, 'SELECT count(*) FROM (SELECT 1 FROM big LIMIT 5) x', '5', 'a LIMIT');
 nothing_is_left($session->pid, 'a LIMIT');
+
+SKIP:
+{
+	my $folder = make_small_disk($session, 'tiny', '256k')
+	  or skip 'a small disk cannot be mounted', 3;
+	my $full = $session->run("SET temp_tablespaces = 'tiny'; SELECT count(*) FROM big");
+
+	is_error($full, '53100', 'a disk that is full before all is copied');
+	like($full->{err}, qr/could not write to ".*No space left on device/, 'is told of');
+	is(scalar(() = glob "$folder/pgsql_tmp/*"), 0, 'and nothing is left there');
+	$session->value('RESET temp_tablespaces');
+	drop_small_disk($session, 'tiny');
+}
 
 $session->value('BEGIN; DECLARE c CURSOR FOR SELECT * FROM big; FETCH 10 FROM c');
 cmp_ok(scalar(helpers($session->pid)), '==', 1, 'a cursor has one helper');

@@ -6,7 +6,6 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use File::Temp 'tempdir';
 use FlussTest;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -14,7 +13,7 @@ use Time::HiRes qw(sleep time);
 my ($cluster, $session) = begin_test('snapshot_disk');
 
 plan skip_all => 'the extension was built without librocksdb'
-  unless glob "$ENV{FLUSS_PG_PREFIX}/usr/lib/postgresql/*/lib/fluss_fdw_rocksdb";
+  unless reads_snapshots();
 
 my $data = $session->value('SHOW data_directory');
 
@@ -87,31 +86,18 @@ is_value($session, $read, '30000|30720000', 'and the table can be read again');
 
 # ---- a full disk
 
-my $mounted;
-
-END
-{
-	local $?;
-	system "umount -l $mounted" if $mounted;
-}
-
 SKIP:
 {
-	my $folder = tempdir('/tmp/fluss_small_XXXX', CLEANUP => 1);
-	my $uid = (stat $data)[4];
+	my $folder = make_small_disk($session, 'small', '10m')
+	  or skip 'a small disk cannot be mounted', 4;
 
-	skip 'only root can mount a small disk', 4
-	  if system("mount -t tmpfs -o size=10m,uid=$uid,mode=0700 none $folder 2>/dev/null") != 0;
-	$mounted = $folder;
-	$session->value("CREATE TABLESPACE small LOCATION '$folder'");
 	$result = $session->run("SET temp_tablespaces = 'small'; $read");
 	is_error($result, '53100', 'a full disk');
 	like($result->{err}, qr/No space left on device/, 'is told of');
-	nothing_is_left(glob("$folder/PG_*"), 'that');
+	nothing_is_left($folder, 'that');
 	is_value($session, "RESET temp_tablespaces; $read", '30000|30720000',
 		'the session goes on');
-	# or the next crash would want to make it again
-	$session->value('DROP TABLESPACE small; CHECKPOINT');
+	drop_small_disk($session, 'small');
 }
 
 end_test($session, 'good');

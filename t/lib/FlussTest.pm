@@ -6,6 +6,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Temp 'tempdir';
 use IO::Socket::INET;
 use Test::More;
 use Time::HiRes 'time';
@@ -16,10 +17,11 @@ use FlussSession;
 our @EXPORT = qw(
   begin_test end_test add_server add_good_server add_readings add_info
   is_error is_value wait_ends ways_to_end rss_anon_kb helpers sockets descriptors context_kb
-  closed_port listening_socket reads_snapshots
+  closed_port listening_socket reads_snapshots make_small_disk drop_small_disk
 );
 
 my $database;
+my %small_disks;
 
 $SIG{INT} = $SIG{TERM} = sub { exit 1 };
 
@@ -53,6 +55,12 @@ sub end_test
 	  for @servers;
 	done_testing();
 	return;
+}
+
+END
+{
+	local $?;
+	system "umount -l $_" for values %small_disks;
 }
 
 END
@@ -249,6 +257,34 @@ sub reads_snapshots
 	my $pg_config = $ENV{FLUSS_PG_BIN} ? "$ENV{FLUSS_PG_BIN}/pg_config" : 'pg_config';
 	chomp(my $folder = `$pg_config --pkglibdir`);
 	return -x "$folder/fluss_fdw_rocksdb";
+}
+
+# ---- disks
+
+# A tablespace on a disk of that size, "10m"; its folder, or nothing when this
+# user cannot mount one.
+sub make_small_disk
+{
+	my ($session, $name, $size) = @_;
+	my $folder = tempdir('/tmp/fluss_small_XXXX', CLEANUP => 1);
+	my $owner = (stat $session->value('SHOW data_directory'))[4];
+
+	return
+	  if system("mount -t tmpfs -o size=$size,uid=$owner,mode=0700 none $folder 2>/dev/null") != 0;
+	$small_disks{$name} = $folder;
+	$session->value("CREATE TABLESPACE $name LOCATION '$folder'");
+	return (glob "$folder/PG_*")[0];
+}
+
+# With a checkpoint, or after a crash PostgreSQL would want to make it again.
+sub drop_small_disk
+{
+	my ($session, $name) = @_;
+
+	$session->value("DROP TABLESPACE $name");
+	$session->value('CHECKPOINT');
+	system 'umount', '-l', delete $small_disks{$name};
+	return;
 }
 
 # ---- ports
