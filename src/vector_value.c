@@ -11,10 +11,8 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -247,14 +245,8 @@ set_keys(FlussVectorNode *test, Datum array, MemoryContext context)
 		test->conversion == FLUSS_CONVERT_FLOAT8;
 	Datum	   *elements;
 	bool	   *nulls;
-	int			n;
-	int16		length;
-	bool		by_value;
-	char		align;
+	int			n = FlussArrayElements(array, &elements, &nulls);
 
-	get_typlenbyvalalign(test->argtype, &length, &by_value, &align);
-	deconstruct_array(DatumGetArrayTypeP(array), test->argtype, length,
-					  by_value, align, &elements, &nulls, &n);
 	if (test->intervals_room < n)
 	{
 		if (test->intervals != NULL)
