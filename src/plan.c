@@ -215,7 +215,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state,
 	FlussCostLookup(state->rel, match.keys, &cost);
 	cost.total += (fetched - match.keys) * state->rel->options->fdw_tuple_cost;
 	add_plain_path(root, baserel, FLUSS_SCAN_LOOKUP, clauses,
-				  Min(rows, fetched), fetched, &cost, required_outer);
+				   Min(rows, fetched), fetched, &cost, required_outer);
 }
 
 typedef struct MemberMatch
@@ -350,7 +350,7 @@ add_parameterized_path(PlannerInfo *root, RelOptInfo *baserel,
 		cost.startup /= 2;
 		cost.total -= cost.startup;
 		add_plain_path(root, baserel, FlussLogKind(state->rel), clauses,
-					  Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
+					   Min(ppi->ppi_rows, fetched), fetched, &cost, outer);
 	}
 }
 
@@ -364,8 +364,8 @@ add_keyed_paths(PlannerInfo *root, RelOptInfo *baserel, FlussPlanState *state)
 	{
 		FlussCostStateScan(state->rel, kind, state->fetched_rows, &cost);
 		add_plain_path(root, baserel, kind, baserel->baserestrictinfo,
-					  baserel->rows, state->fetched_rows, &cost,
-					  baserel->lateral_relids);
+					   baserel->rows, state->fetched_rows, &cost,
+					   baserel->lateral_relids);
 	}
 	add_lookup_path(root, baserel, state, baserel->baserestrictinfo,
 					baserel->rows, baserel->lateral_relids);
@@ -382,8 +382,8 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	{
 		FlussCostLog(state->rel, state->table_rows, &cost);
 		add_plain_path(root, baserel, FLUSS_SCAN_UNKNOWN,
-					  baserel->baserestrictinfo, baserel->rows,
-					  state->table_rows, &cost, baserel->lateral_relids);
+					   baserel->baserestrictinfo, baserel->rows,
+					   state->table_rows, &cost, baserel->lateral_relids);
 		return;
 	}
 
@@ -393,8 +393,8 @@ flussGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	{
 		FlussCostLog(state->rel, state->cost_rows, &cost);
 		add_plain_path(root, baserel, FlussLogKind(state->rel),
-					  baserel->baserestrictinfo, baserel->rows,
-					  state->cost_rows, &cost, baserel->lateral_relids);
+					   baserel->baserestrictinfo, baserel->rows,
+					   state->cost_rows, &cost, baserel->lateral_relids);
 	}
 
 	if (!state->keyed)

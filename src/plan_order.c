@@ -61,7 +61,8 @@ feeds_limit(PlannerInfo *root, RelOptInfo *baserel)
 	if (count == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
 		(IsA(count, Const) && ((Const *) count)->constisnull))
 		return false;
-	if (!is_only_relation(root, baserel) || parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
+	if (!is_only_relation(root, baserel) ||
+		parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
 		parse->setOperations != NULL || parse->groupClause != NIL ||
 		parse->groupingSets != NIL || parse->distinctClause != NIL ||
 		parse->hasAggs || parse->hasWindowFuncs || parse->hasTargetSRFs ||
