@@ -1,5 +1,5 @@
--- Another client adds columns, and writes rows with them, while this session knows
--- the tables as they were.
+-- Another client adds columns, and writes rows with them, while this connection
+-- knows the tables as they were.
 -- Variables: added names the tables; log and kv are their formats.
 \setenv ADDED_DATABASE :database
 \set key_table :added _key
