@@ -448,6 +448,13 @@ fluss_leader_look(fluss_client *client, fluss_table *table,
 	fluss_partition_leaders *partition;
 	fluss_status status;
 
+	/* what was asked about and is not there any more is dropped */
+	if (*asked &&
+		find_partition((fluss_table_object *) table, partition_id) == NULL)
+	{
+		*node = -1;
+		return FLUSS_OK;
+	}
 	status = open_partition(table, partition_id, bucket, &partition, err);
 	if (status == FLUSS_OK && partition->leaders[bucket] < 0 && !*asked)
 	{

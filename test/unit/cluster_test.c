@@ -507,6 +507,8 @@ static void
 test_dropped_partition(void **unused)
 {
 	fluss_client *client = open_default();
+	const int32_t buckets[] = {0, 1};
+	int64_t		offsets[2];
 	fluss_table *table;
 	int32_t		node;
 
@@ -523,6 +525,15 @@ test_dropped_partition(void **unused)
 	assert_int_equal(fluss_leader_find(client, table, 5, 0, now() + 1000,
 									   &node, &err), FLUSS_CANNOT_CONNECT);
 	assert_int_equal(dropped_asked, 1);
+	/* nor for its second bucket */
+	assert_fluss_ok(fluss_list_offsets(client, table, FLUSS_OFFSET_LATEST, 0,
+									   DROPPED_PARTITION, buckets, 2,
+									   FLUSS_NEED_LED, offsets, &err), &err);
+	assert_int_equal(offsets[1], FLUSS_OFFSET_UNKNOWN);
+	dropped_asked = 0;
+	assert_int_equal(fluss_leader_find(client, table, 5, 0, now() + 1000,
+									   &node, &err), FLUSS_CANNOT_CONNECT);
+	assert_int_equal(dropped_asked, 0);
 	fluss_table_release(table);
 	fluss_client_close(client);
 }
