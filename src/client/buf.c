@@ -182,14 +182,6 @@ fluss_read_u8(fluss_reader *reader)
 	return p == NULL ? 0 : *p;
 }
 
-uint16_t
-fluss_read_u16le(fluss_reader *reader)
-{
-	const uint8_t *p = fluss_read_bytes(reader, 2);
-
-	return p == NULL ? 0 : fluss_load_u16le(p);
-}
-
 uint32_t
 fluss_read_u32le(fluss_reader *reader)
 {

@@ -133,7 +133,6 @@ fluss_read_bytes(fluss_reader *reader, size_t size)
 	return p;
 }
 uint8_t fluss_read_u8(fluss_reader *reader);
-uint16_t fluss_read_u16le(fluss_reader *reader);
 uint32_t fluss_read_u32le(fluss_reader *reader);
 uint64_t fluss_read_u64le(fluss_reader *reader);
 uint32_t fluss_read_u32be(fluss_reader *reader);

@@ -28,7 +28,7 @@ test_write_then_read(void **unused)
 
 	fluss_reader_init(&reader, buf.data, buf.size);
 	assert_int_equal(fluss_read_u8(&reader), 0xab);
-	assert_int_equal(fluss_read_u16le(&reader), 0x1234);
+	assert_int_equal(fluss_load_u16le(fluss_read_bytes(&reader, 2)), 0x1234);
 	assert_true(fluss_read_u32le(&reader) == 0xdeadbeef);
 	assert_true(fluss_read_u64le(&reader) == UINT64_C(0x0123456789abcdef));
 	assert_true(fluss_read_u32be(&reader) == 0xdeadbeef);
