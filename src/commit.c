@@ -99,8 +99,7 @@ FlussHeldBytes(void)
 }
 
 static HeldWriter *
-make_writer(const FlussRelation *rel, Oid userid,
-			const fluss_writer_options *options)
+make_writer(const FlussRelation *rel, const fluss_writer_options *options)
 {
 	MemoryContext context = AllocSetContextCreate(TopTransactionContext,
 												  "fluss held writer",
@@ -112,7 +111,7 @@ make_writer(const FlussRelation *rel, Oid userid,
 
 	entry->context = context;
 	entry->subid = GetCurrentSubTransactionId();
-	entry->conn = FlussGetConnection(userid, rel->conn->serverid, context);
+	entry->conn = FlussShareConnection(rel->conn, context);
 	entry->table = rel->table;
 	entry->relname = pstrdup(rel->name);
 	entry->timeout_ms = rel->options->request_timeout_ms;
@@ -139,13 +138,12 @@ make_writer(const FlussRelation *rel, Oid userid,
 }
 
 fluss_writer *
-FlussHeldWriter(const FlussRelation *rel, Oid userid,
-				const fluss_writer_options *options)
+FlussHeldWriter(const FlussRelation *rel, const fluss_writer_options *options)
 {
 	HeldWriter *entry = find_writer(rel, options);
 
 	if (entry == NULL)
-		entry = make_writer(rel, userid, options);
+		entry = make_writer(rel, options);
 	return entry->writer;
 }
 

@@ -188,20 +188,12 @@ make_client(UserMapping *mapping, ForeignServer *server)
 	return entry;
 }
 
-FlussConnection *
-FlussGetConnection(Oid userid, Oid serverid, MemoryContext context)
+/* The use was allocated before: nothing may fail between counting and registering. */
+static FlussConnection *
+register_use(FlussClientUse *use, FlussClient *entry, MemoryContext context)
 {
-	UserMapping *mapping = GetUserMapping(userid, serverid);
-	FlussClient *entry = find_client(mapping->umid);
-	FlussClientUse *use;
-
-	/* allocated first: nothing may fail between counting and registering */
-	use = MemoryContextAllocZero(context, sizeof(*use));
-	if (entry == NULL)
-		entry = make_client(mapping, GetForeignServer(serverid));
-
-	use->connection.umid = mapping->umid;
-	use->connection.serverid = serverid;
+	use->connection.umid = entry->umid;
+	use->connection.serverid = entry->serverid;
 	use->connection.client = entry->client;
 	use->connection.owner = entry;
 	use->callback.func = release_use;
@@ -209,6 +201,26 @@ FlussGetConnection(Oid userid, Oid serverid, MemoryContext context)
 	entry->users++;
 	MemoryContextRegisterResetCallback(context, &use->callback);
 	return &use->connection;
+}
+
+FlussConnection *
+FlussGetConnection(Oid userid, Oid serverid, MemoryContext context)
+{
+	UserMapping *mapping = GetUserMapping(userid, serverid);
+	FlussClient *entry = find_client(mapping->umid);
+	FlussClientUse *use = MemoryContextAllocZero(context, sizeof(*use));
+
+	if (entry == NULL)
+		entry = make_client(mapping, GetForeignServer(serverid));
+	return register_use(use, entry, context);
+}
+
+FlussConnection *
+FlussShareConnection(const FlussConnection *conn, MemoryContext context)
+{
+	FlussClientUse *use = MemoryContextAllocZero(context, sizeof(*use));
+
+	return register_use(use, conn->owner, context);
 }
 
 static bool

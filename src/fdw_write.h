@@ -60,7 +60,7 @@ extern void FlussModifyInit(void);
  * A writer that holds its rows until the transaction commits, and loses them
  * when the current subtransaction is rolled back.  It is the transaction's.
  */
-extern fluss_writer *FlussHeldWriter(const FlussRelation *rel, Oid userid,
+extern fluss_writer *FlussHeldWriter(const FlussRelation *rel,
 									 const fluss_writer_options *options);
 /* Bytes that the writers of this transaction hold. */
 extern int64 FlussHeldBytes(void);

@@ -219,6 +219,12 @@ typedef struct FlussConnection
  */
 extern FlussConnection *FlussGetConnection(Oid userid, Oid serverid,
 										   MemoryContext context);
+/*
+ * The same client for objects in another context, also when its server or
+ * mapping has changed since: what it describes, like tables, goes with it.
+ */
+extern FlussConnection *FlussShareConnection(const FlussConnection *conn,
+											 MemoryContext context);
 extern void FlussConnectionInit(void);
 
 /* What fluss_fdw_get_connections() tells of one client. */

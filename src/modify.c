@@ -88,7 +88,7 @@ open_writer(FlussModifyState *state, const bool *marks)
 
 	if (rel->options->write_on_commit)
 	{
-		state->writer = FlussHeldWriter(rel, state->userid, &options);
+		state->writer = FlussHeldWriter(rel, &options);
 		return;
 	}
 	FlussCloseOnReset(state->context, close_writer, (void **) &state->writer);
@@ -119,9 +119,9 @@ begin_modify(ModifyTableState *mtstate, ResultRelInfo *rri, List *planned,
 	state->planned = planned;
 	state->row_context = AllocSetContextCreate(context, "fluss modify rows",
 											   ALLOCSET_DEFAULT_SIZES);
-	state->userid = fluss_modify_user(rri, estate);
 	state->rel = FlussRelationOpen(RelationGetRelid(rri->ri_RelationDesc),
-								   state->userid, context, NULL);
+								   fluss_modify_user(rri, estate), context,
+								   NULL);
 	/* a column added since would count as written, and so become NULL */
 	if (FlussIsKeyed(state->rel))
 		FlussRelationRefresh(state->rel);

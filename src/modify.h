@@ -24,7 +24,6 @@ typedef struct FlussModifyState
 	MemoryContext row_context;	/* of one call */
 	CmdType		operation;
 	FlussRelation *rel;
-	Oid			userid;
 	FlussStatement *statement;	/* NULL: written with the transaction */
 	List	   *planned;		/* columns the plan has an expression for */
 	fluss_writer *writer;
