@@ -186,6 +186,13 @@ SELECT count(*), min(_partition) FROM events;
 SELECT count(*) FROM events WHERE _commit_timestamp > '2020-01-01';
 COMMIT;
 SELECT count(*), min(_partition) FROM events;
+-- the partitions that a transaction has seen keep their connection
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*), min(_partition) FROM events;
+SELECT fluss_fdw_disconnect('partition_server');
+SELECT count(*), min(_partition) FROM events;
+COMMIT;
+SELECT fluss_fdw_disconnect('partition_server');
 
 SELECT fluss_drop_database('partition_server', 'regress_partition', cascade => true);
 DROP TABLE local, positions;

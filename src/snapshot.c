@@ -172,8 +172,6 @@ make_table(PinScope *scope, Oid serverid, int64 table_id)
 	table->serverid = serverid;
 	table->table_id = table_id;
 	FlussCloseOnReset(scope->context, FlussCloseEnds, (void **) &table->ends);
-	FlussCloseOnReset(scope->context, FlussReleasePartitions,
-					  (void **) &table->partitions);
 	fluss_error_init(&err);
 	FLUSS_CALL(fluss_ends_open(&host, &table->ends, &err), err, NULL);
 	dlist_push_head(&scope->tables, &table->node);
@@ -212,6 +210,24 @@ FlussPinnedEnds(Oid serverid, int64 table_id, Snapshot snapshot,
 	return find_table(serverid, table_id, snapshot, query)->ends;
 }
 
+/* The list goes with the client that asked for it, so that has to stay. */
+static void
+pin_partitions(PinnedTable *pinned, FlussConnection *conn, fluss_table *table,
+			   const char *relname)
+{
+	MemoryContext context = GetMemoryChunkContext(pinned);
+	fluss_error err;
+
+	/* registered first, so closed last */
+	(void) FlussShareConnection(conn, context);
+	FlussCloseOnReset(context, FlussReleasePartitions,
+					  (void **) &pinned->partitions);
+	fluss_error_init(&err);
+	FLUSS_CALL(fluss_partitions_open(conn->client, table, 0,
+									 &pinned->partitions, &err),
+			   err, relname);
+}
+
 const fluss_partitions *
 FlussPinnedPartitions(FlussConnection *conn, fluss_table *table,
 					  const char *relname, Snapshot snapshot,
@@ -219,13 +235,9 @@ FlussPinnedPartitions(FlussConnection *conn, fluss_table *table,
 {
 	PinnedTable *pinned = find_table(conn->serverid, table->table_id,
 									 snapshot, query);
-	fluss_error err;
 
-	fluss_error_init(&err);
 	if (pinned->partitions == NULL)
-		FLUSS_CALL(fluss_partitions_open(conn->client, table, 0,
-										 &pinned->partitions, &err),
-				   err, relname);
+		pin_partitions(pinned, conn, table, relname);
 	return pinned->partitions;
 }
 
