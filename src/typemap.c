@@ -96,7 +96,7 @@ nested_conversion(const fluss_type *type, Oid pgtype)
 const char *
 FlussTypeText(const fluss_type *type)
 {
-	char		buffer[128];
+	char		buffer[256];
 
 	fluss_type_print(type, buffer, sizeof(buffer));
 	return pstrdup(FlussNameFromRemote(buffer));
