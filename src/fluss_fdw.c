@@ -51,7 +51,7 @@ _PG_init(void)
 				  "Enables filters on column vectors, before rows are formed.",
 				  &fluss_enable_vector_filter);
 	define_switch("fluss_fdw.enable_aggregate_pushdown",
-				  "Enables aggregates on column vectors.",
+				  "Enables aggregates on column vectors, and counts by the servers.",
 				  &fluss_enable_aggregate_pushdown);
 	define_switch("fluss_fdw.enable_ordered_scan",
 				  "Enables scans in the order of offsets, and of the tail of a log.",
