@@ -45,6 +45,24 @@ EXPLAIN (COSTS OFF) SELECT r.id, i.name FROM r LEFT JOIN info i USING (id) WHERE
 EXPLAIN (COSTS OFF) SELECT * FROM info WHERE length(name) > 3;
 EXPLAIN (COSTS OFF) SELECT off FROM r ORDER BY off DESC LIMIT 3;
 
+-- workers share the rows of a lookup join, but not the time of the servers
+CREATE FOREIGN TABLE many (id integer NOT NULL, name text) SERVER parallel_server;
+SELECT fluss_create_table('many', primary_key => '{id}', bucket_count => 1);
+INSERT INTO many SELECT g, 'sensor' FROM generate_series(1, 50000) g;
+CREATE FUNCTION cost(q text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || q INTO plan;
+  RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
+SELECT cost('SELECT count(name), sum(v) FROM r JOIN many USING (id) WHERE off < 16000') AS shared \gset
+SET max_parallel_workers_per_gather = 0;
+SELECT cost('SELECT count(name), sum(v) FROM r JOIN many USING (id) WHERE off < 16000') AS alone \gset
+SELECT :shared < :alone AS less, :shared > 0.6 * :alone AS little_less;
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
+SET max_parallel_workers_per_gather = 2;
+
 -- queries with one right answer
 CREATE TABLE tests (no serial, q text);
 INSERT INTO tests (q) VALUES

@@ -78,8 +78,7 @@ FlussCostLookupJoin(FlussRelation *rel, double outer_rows, int outer_width,
 	cost->startup = rel->options->fdw_startup_cost;
 	cost->total = cost->startup +
 		(Max(windows, 1) - 1) * rel->options->fdw_startup_cost * 0.25 +
-		asked * LOOKUP_KEY_FACTOR * rel->options->fdw_tuple_cost +
-		outer_rows * cpu_tuple_cost;
+		asked * LOOKUP_KEY_FACTOR * rel->options->fdw_tuple_cost;
 }
 
 /*

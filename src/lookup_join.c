@@ -214,10 +214,25 @@ joined_rows(const LookupJoin *join, const Path *outer)
 	return Min(join->joinrel->rows, outer->rows);
 }
 
+/* How many shares there are of a path's rows, as core reckons: one if it is whole. */
+static double
+count_shares(const Path *path)
+{
+	double		shares = path->parallel_workers;
+
+	if (parallel_leader_participation)
+		shares += Max(1.0 - 0.3 * shares, 0);
+	return Max(shares, 1);
+}
+
+/*
+ * Parallel workers share the rows, but not the time of the servers, which one
+ * process keeps as busy as several: each waits for the lookups of all.
+ */
 static void
 cost_path(const LookupJoin *join, CustomPath *path, const Path *outer)
 {
-	double		keys = count_keys(join, outer->rows);
+	double		all_rows = outer->rows * count_shares(outer);
 	double		matches = join->prefix ?
 		Max(join->joinrel->rows, outer->rows) : outer->rows;
 	QualCost	quals;
@@ -226,8 +241,9 @@ cost_path(const LookupJoin *join, CustomPath *path, const Path *outer)
 	Cost		startup;
 
 	cost_qual_eval(&quals, join->extra->restrictlist, join->root);
-	FlussCostLookupJoin(join->rel, outer->rows, outer->pathtarget->width,
-						keys, wanted_rows(join->root), &lookups);
+	FlussCostLookupJoin(join->rel, all_rows, outer->pathtarget->width,
+						count_keys(join, all_rows), wanted_rows(join->root),
+						&lookups);
 	per_row = cpu_tuple_cost + quals.per_tuple +
 		join->innerrel->baserestrictcost.per_tuple +
 		join->rel->options->fdw_tuple_cost;
@@ -238,7 +254,8 @@ cost_path(const LookupJoin *join, CustomPath *path, const Path *outer)
 	path->path.startup_cost = startup;
 	path->path.total_cost = startup +
 		(outer->total_cost - outer->startup_cost) +
-		(lookups.total - lookups.startup) + matches * per_row +
+		(lookups.total - lookups.startup) +
+		outer->rows * cpu_tuple_cost + matches * per_row +
 		path->path.rows * join->joinrel->reltarget->cost.per_tuple;
 }
 
