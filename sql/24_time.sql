@@ -151,7 +151,7 @@ WHERE (SELECT array_agg(id ORDER BY id) FROM events WHERE measured_at >= b) IS D
    OR (SELECT array_agg(id ORDER BY id) FROM events WHERE measured_at = b) IS DISTINCT FROM (SELECT array_agg(id ORDER BY id) FROM local WHERE measured_at = b)
    OR (SELECT array_agg(id ORDER BY id) FROM events WHERE measured_at > b::timestamptz) IS DISTINCT FROM (SELECT array_agg(id ORDER BY id) FROM local WHERE measured_at > b::timestamptz)
    OR (SELECT array_agg(id ORDER BY id) FROM events WHERE happened_at >= b) IS DISTINCT FROM (SELECT array_agg(id ORDER BY id) FROM local WHERE happened_at >= b);
-SELECT count(*) FROM events WHERE measured_at >= (SELECT max(measured_at) FROM local);
+SELECT count(*) > 0 AND count(*) = (SELECT count(*) FROM local WHERE measured_at >= (SELECT max(measured_at) FROM local)) AS right FROM events WHERE measured_at >= (SELECT max(measured_at) FROM local);
 -- its offsets: from the batch that was committed after the event
 SELECT explain_analyze(format('SELECT id FROM events WHERE measured_at >= %L', :'last'::timestamptz::timestamp));
 -- of a type that is no time it is refused where the column is used
