@@ -38,7 +38,8 @@ $(UNIT_DIR)/fuzz_targets.o: test/fuzz/targets.c $(wildcard src/client/*.h test/f
 $(UNIT_DIR)/corpus_test: $(UNIT_DIR)/fuzz_targets.o
 
 # These have a simulated server in place of the real cluster.h.
-$(patsubst %,$(UNIT_DIR)/%_test,fetch fetch_faults fetch_remote kvscan lookup lookup_pipeline writer): $(UNIT_FAKE)
+$(patsubst %,$(UNIT_DIR)/%_test,fetch fetch_faults fetch_remote kvscan lookup lookup_pipeline writer \
+	writer_peers): $(UNIT_FAKE)
 
 $(UNIT_DIR)/libfluss.a: $(UNIT_OBJS)
 	rm -f $@ && ar rcs $@ $^

@@ -3,140 +3,7 @@
  *	  Writers against a simulated server: every row once, in order, whatever
  *	  gets lost on the way.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "fake_cluster.h"
-
-static fluss_writer_options options;
-
-static int
-start(int nbuckets, bool keyed)
-{
-	fake_start(nbuckets, keyed);
-	for (int i = 0; i < nbuckets; i++)
-		fake.buckets[i].leader = i / 2;
-	options = (fluss_writer_options) {
-		.acks = -1, .batch_size = 1000, .idempotence = true,
-		.max_inflight_per_bucket = 5, .max_buffered_bytes = 1 << 20
-	};
-	return 0;
-}
-
-static int
-set_up_log(void **unused)
-{
-	test_set_up(unused);
-	return start(4, false);
-}
-
-static int
-set_up_keyed(void **unused)
-{
-	test_set_up(unused);
-	return start(4, true);
-}
-
-static int
-tear_down(void **unused)
-{
-	fake_end();
-	return 0;
-}
-
-static fluss_writer *
-open_writer(void)
-{
-	fluss_writer *writer;
-	fluss_error err;
-
-	assert_fluss_ok(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									  &options, &writer, &err), &err);
-	return writer;
-}
-
-static fluss_status
-write_rows(fluss_writer *writer, int first, int n, fluss_error *err)
-{
-	fluss_status status = FLUSS_OK;
-
-	for (int i = first; i < first + n && status == FLUSS_OK; i++)
-	{
-		fluss_value row[3];
-		char		name[24];
-
-		fake_row(i, 3, row, name);
-		status = fluss_writer_write(writer, row, err);
-	}
-	return status;
-}
-
-static void
-close_writer(fluss_writer *writer)
-{
-	fluss_writer_close(writer);
-	assert_int_equal(fake.live_requests, 0);
-	assert_int_equal(test_host_live_blocks(), 0);
-}
-
-/* Rows 0 .. n-1 are there once each, ascending within their buckets. */
-static void
-check_rows(int n)
-{
-	bool	   *seen = calloc((size_t) n, sizeof(bool));
-	int			total = 0;
-
-	for (int b = 0; b < fake.table.nbuckets; b++)
-	{
-		const fake_bucket *bucket = &fake.buckets[b];
-
-		for (int i = 0; i < bucket->nids; i++)
-		{
-			assert_in_range(bucket->ids[i], 0, n - 1);
-			assert_false(seen[bucket->ids[i]]);
-			seen[bucket->ids[i]] = true;
-			if (i > 0)
-				assert_true(bucket->ids[i] > bucket->ids[i - 1]);
-		}
-		total += bucket->nids;
-	}
-	free(seen);
-	assert_int_equal(total, n);
-}
-
-static int64_t
-rows_of_runs(fluss_writer *writer, int *nruns)
-{
-	const fluss_write_run *runs = fluss_writer_runs(writer, nruns);
-	int64_t		rows = 0;
-
-	for (int i = 0; i < *nruns; i++)
-	{
-		rows += runs[i].rows;
-		if (i > 0 && runs[i].bucket == runs[i - 1].bucket)
-			assert_true(runs[i].first_offset > runs[i - 1].last_offset);
-		if (runs[i].first_offset >= 0)
-			assert_int_equal(runs[i].last_offset - runs[i].first_offset + 1,
-							 runs[i].rows);
-	}
-	return rows;
-}
-
-/* Rows that are acknowledged are there, and none is there twice. */
-static void
-check_acknowledged(int64_t rows)
-{
-	const fake_bucket *bucket = &fake.buckets[0];
-	bool		seen[1000] = {false};
-
-	for (int i = 0; i < bucket->nids; i++)
-	{
-		assert_in_range(bucket->ids[i], 0, 999);
-		assert_false(seen[bucket->ids[i]]);
-		seen[bucket->ids[i]] = true;
-	}
-	assert_true(bucket->nids >= rows);
-}
+#include "fake_writer.h"
 
 /* ---- plain writing */
 
@@ -155,7 +22,8 @@ test_append(void **unused)
 	assert_int_equal(rows_of_runs(writer, &nruns), 5000);
 	assert_in_range(nruns, 1, 4);
 	assert_int_equal(fluss_writer_counters(writer)->rows, 5000);
-	assert_int_equal(fluss_writer_counters(writer)->requests[FLUSS_REQUEST_INIT_WRITER], 1);
+	assert_int_equal(fluss_writer_counters(writer)->requests[FLUSS_REQUEST_INIT_WRITER],
+					 1);
 	/* all buckets got something: the sticky one changes */
 	for (int b = 0; b < 4; b++)
 		assert_true(fake.buckets[b].nids > 0);
@@ -207,7 +75,7 @@ test_buckets_share_requests(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	options.batch_size = 1 << 20;
+	writer_options.batch_size = 1 << 20;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 100, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
@@ -222,8 +90,8 @@ test_rows_of_a_batch(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	start(1, true);
-	options.batch_size = 1 << 24;
+	start_writing(1, true);
+	writer_options.batch_size = 1 << 24;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 70000, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
@@ -246,7 +114,7 @@ test_delete(void **unused)
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
 	check_rows(100);
 	close_writer(writer);
-	start(1, false);
+	start_writing(1, false);
 	writer = open_writer();
 	assert_int_equal(fluss_writer_delete(writer, NULL, &err), FLUSS_UNSUPPORTED);
 	close_writer(writer);
@@ -276,13 +144,13 @@ test_partial_update(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	options.target_columns = no_key;
-	options.ntarget_columns = 1;
+	writer_options.target_columns = no_key;
+	writer_options.ntarget_columns = 1;
 	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									   &options, &writer, &err),
+									   &writer_options, &writer, &err),
 					 FLUSS_INVALID_ARGUMENT);
-	options.target_columns = targets;
-	options.ntarget_columns = 2;
+	writer_options.target_columns = targets;
+	writer_options.ntarget_columns = 2;
 	writer = open_writer();
 	assert_fluss_ok(fluss_writer_write(writer, row, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
@@ -296,11 +164,11 @@ test_refusals(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	options.acks = 1;
+	writer_options.acks = 1;
 	assert_int_equal(fluss_writer_open(&fake.client, test_host(), &fake.table,
-									   &options, &writer, &err),
+									   &writer_options, &writer, &err),
 					 FLUSS_INVALID_ARGUMENT);
-	options.acks = -1;
+	writer_options.acks = -1;
 	assert_int_equal(test_host_live_blocks(), 0);
 }
 
@@ -318,7 +186,7 @@ test_append_rows(void **unused)
 		fluss_error err;
 		int			nruns;
 
-		start(4, false);
+		start_writing(4, false);
 		fake.table.log_format = formats[i];
 		writer = open_writer();
 		assert_fluss_ok(write_rows(writer, 0, 5000, &err), &err);
@@ -336,7 +204,7 @@ test_memory_bound(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	options.max_buffered_bytes = 3000;
+	writer_options.max_buffered_bytes = 3000;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 5000, &err), &err);
 	assert_in_range(fake.max_inflight, 1, 4);
@@ -344,9 +212,9 @@ test_memory_bound(void **unused)
 	check_rows(5000);
 	close_writer(writer);
 	/* a bound below the batch size: smaller batches */
-	start(4, true);
-	options.batch_size = 1 << 20;
-	options.max_buffered_bytes = 500;
+	start_writing(4, true);
+	writer_options.batch_size = 1 << 20;
+	writer_options.max_buffered_bytes = 500;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 500, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
@@ -361,7 +229,7 @@ test_hold(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	options.hold = true;
+	writer_options.hold = true;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 1000, &err), &err);
 	assert_int_equal(fake.nrequests, 0);
@@ -371,15 +239,15 @@ test_hold(void **unused)
 	check_rows(1000);
 	close_writer(writer);
 	/* closed without a flush: as if it had not been */
-	start(4, true);
-	options.hold = true;
+	start_writing(4, true);
+	writer_options.hold = true;
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 1000, &err), &err);
 	close_writer(writer);
 	assert_int_equal(fake.nrequests, 0);
-	start(4, true);
-	options.hold = true;
-	options.max_buffered_bytes = 3000;
+	start_writing(4, true);
+	writer_options.hold = true;
+	writer_options.max_buffered_bytes = 3000;
 	writer = open_writer();
 	assert_int_equal(write_rows(writer, 0, 1000, &err), FLUSS_MEMORY_CAP);
 	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_MEMORY_CAP);
@@ -398,12 +266,12 @@ random_faults(bool keyed, bool idempotence)
 		fluss_error err;
 		int			nruns;
 
-		start(3, keyed);
+		start_writing(3, keyed);
 		fake.random = seed * 7919;
 		fake.fault_percent = idempotence ? 25 : 0;
-		options.idempotence = idempotence;
-		options.batch_size = 200;
-		options.max_inflight_per_bucket = 1 + (int) seed % 5;
+		writer_options.idempotence = idempotence;
+		writer_options.batch_size = 200;
+		writer_options.max_inflight_per_bucket = 1 + (int) seed % 5;
 		writer = open_writer();
 		/* rows written, then the answer fails: only idempotence tells */
 		for (int i = 0; i < 10 && idempotence; i++)
@@ -443,7 +311,7 @@ test_permanent_error(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	start(1, false);
+	start_writing(1, false);
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 100, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
@@ -466,14 +334,14 @@ test_time_is_up(void **unused)
 	int64_t		start_ms;
 	fluss_error err;
 
-	start(1, false);
+	start_writing(1, false);
 	for (int i = 0; i < FAKE_MAX_ERRORS; i++)
 		fake_error(0, FLUSS_CODE_NOT_LEADER);
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 5, &err), &err);
 	assert_int_equal(fluss_writer_flush(writer, &err), FLUSS_SERVER_ERROR);
 	close_writer(writer);
-	start(1, false);
+	start_writing(1, false);
 	fake.silent = true;
 	start_ms = test_host()->now_ms(NULL);
 	writer = open_writer();
@@ -482,7 +350,7 @@ test_time_is_up(void **unused)
 	assert_int_equal(test_host()->now_ms(NULL) - start_ms, FAKE_TIMEOUT_MS);
 	close_writer(writer);
 	/* a flush's own deadline ends what would be retried longer */
-	start(1, false);
+	start_writing(1, false);
 	for (int i = 0; i < FAKE_MAX_ERRORS; i++)
 		fake_error(0, FLUSS_CODE_NOT_LEADER);
 	writer = open_writer();
@@ -510,8 +378,8 @@ test_swallowed_answers(void **unused)
 	close_writer(writer);
 
 	/* who writes without sequence numbers must not: it waits, and fails */
-	start(1, false);
-	options.idempotence = false;
+	start_writing(1, false);
+	writer_options.idempotence = false;
 	fake.swallow = 1;
 	start_ms = test_host()->now_ms(NULL);
 	writer = open_writer();
@@ -533,7 +401,7 @@ test_late_tries(void **unused)
 		fluss_writer *writer;
 		fluss_error err;
 
-		start(2, false);
+		start_writing(2, false);
 		writer = open_writer();
 		fake.silent = true;
 		fake.oversleep_ms = late_ms;
@@ -544,71 +412,6 @@ test_late_tries(void **unused)
 	}
 }
 
-/*
- * A statement inside another one, both in one sequence, on bad connections: the
- * inner writer sends the outer one's batches again, too.
- */
-static void
-test_two_writers_with_faults(void **unused)
-{
-	for (unsigned seed = 1; seed < 200; seed++)
-	{
-		fluss_writer *outer;
-		fluss_error err;
-		int			nruns;
-		int64_t		rows = 0;
-
-		start(1, false);
-		fake.random = seed * 7919;
-		fake.fault_percent = seed % 2 == 0 ? 10 : 30;
-		options.batch_size = 200;
-		outer = open_writer();
-		for (int i = 0; i < 50; i++)
-		{
-			fluss_writer *inner = open_writer();
-
-			assert_fluss_ok(write_rows(outer, i * 20, 10, &err), &err);
-			assert_fluss_ok(write_rows(inner, i * 20 + 10, 10, &err), &err);
-			assert_fluss_ok(fluss_writer_flush(inner, &err), &err);
-			rows += rows_of_runs(inner, &nruns);
-			fluss_writer_close(inner);
-		}
-		assert_fluss_ok(fluss_writer_flush(outer, &err), &err);
-		rows += rows_of_runs(outer, &nruns);
-		check_acknowledged(rows);
-		assert_int_equal(rows, 1000);
-		close_writer(outer);
-	}
-}
-
-/*
- * The server refuses a batch of the outer writer, which the inner one learns
- * first: it goes on, and the outer one fails when it is used again.
- */
-static void
-test_outer_writer_refused(void **unused)
-{
-	fluss_writer *outer;
-	fluss_writer *inner;
-	fluss_error err;
-	int			nruns;
-
-	start(1, false);
-	options.batch_size = 100;
-	outer = open_writer();
-	inner = open_writer();
-	fake_error(0, 15);			/* INVALID_TABLE_EXCEPTION */
-	assert_fluss_ok(write_rows(outer, 0, 8, &err), &err);
-	assert_fluss_ok(write_rows(inner, 100, 50, &err), &err);
-	assert_fluss_ok(fluss_writer_flush(inner, &err), &err);
-	assert_int_equal(rows_of_runs(inner, &nruns), 50);
-	assert_int_equal(fluss_writer_flush(outer, &err), FLUSS_SERVER_ERROR);
-	assert_int_equal(err.server_code, 15);
-	check_acknowledged(50);
-	fluss_writer_close(inner);
-	close_writer(outer);
-}
-
 /* The server has forgotten the writer: a new id, and no row is lost. */
 static void
 test_writer_forgotten(void **unused)
@@ -616,41 +419,17 @@ test_writer_forgotten(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	start(1, false);
+	start_writing(1, false);
 	writer = open_writer();
 	assert_fluss_ok(write_rows(writer, 0, 10, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
 	fake.buckets[0].nwriters = 0;
-	options.batch_size = 100;
+	writer_options.batch_size = 100;
 	assert_fluss_ok(write_rows(writer, 10, 300, &err), &err);
 	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
 	check_rows(310);
 	assert_int_equal(fake.writer_id, 101);
 	close_writer(writer);
-}
-
-/* Two writers of one client in one bucket share its sequence. */
-static void
-test_two_writers(void **unused)
-{
-	fluss_writer *one;
-	fluss_writer *two;
-	fluss_error err;
-
-	start(1, false);
-	options.batch_size = 200;
-	one = open_writer();
-	two = open_writer();
-	for (int i = 0; i < 50; i++)
-	{
-		assert_fluss_ok(write_rows(one, i * 20, 10, &err), &err);
-		assert_fluss_ok(write_rows(two, i * 20 + 10, 10, &err), &err);
-	}
-	assert_fluss_ok(fluss_writer_flush(one, &err), &err);
-	assert_fluss_ok(fluss_writer_flush(two, &err), &err);
-	assert_int_equal(fake.buckets[0].nids, 1000);
-	fluss_writer_close(one);
-	close_writer(two);
 }
 
 static fluss_status
@@ -661,7 +440,7 @@ quiet_write(void)
 	fluss_status status;
 
 	status = fluss_writer_open(&fake.client, test_host(), &fake.table,
-							   &options, &writer, &err);
+							   &writer_options, &writer, &err);
 	if (status == FLUSS_OK)
 		status = write_rows(writer, 0, 300, &err);
 	if (status == FLUSS_OK)
@@ -677,7 +456,7 @@ unwind(bool keyed)
 	{
 		fluss_status status;
 
-		start(2, keyed);
+		start_writing(2, keyed);
 		test_host_fail_alloc_at(n);
 		status = quiet_write();
 		if (!test_host_alloc_failed())
@@ -689,7 +468,7 @@ unwind(bool keyed)
 	{
 		fluss_status status;
 
-		start(2, keyed);
+		start_writing(2, keyed);
 		fake.interrupt_poll = n;
 		status = quiet_write();
 		if (status == FLUSS_OK)
@@ -729,7 +508,7 @@ test_flush_after_time_away(void **unused)
 	fluss_writer *writer;
 	fluss_error err;
 
-	start(1, false);
+	start_writing(1, false);
 	writer = open_writer();
 	fake_error(0, FLUSS_CODE_NOT_LEADER);
 	fake_error(0, FLUSS_CODE_NOT_LEADER);
@@ -742,61 +521,34 @@ test_flush_after_time_away(void **unused)
 	close_writer(writer);
 }
 
-/*
- * Another writer of the client fails and takes the writer id with it: what is
- * under way with the old one still comes first.
- */
-static void
-test_new_writer_id_in_between(void **unused)
-{
-	fluss_writer *writer;
-	fluss_error err;
-
-	start(1, false);
-	options.batch_size = 1;
-	writer = open_writer();
-	fake_error(0, FLUSS_CODE_NOT_LEADER);
-	assert_fluss_ok(write_rows(writer, 0, 1, &err), &err);
-	fluss_client_discard_writer(&fake.client);
-	assert_fluss_ok(write_rows(writer, 1, 9, &err), &err);
-	assert_fluss_ok(fluss_writer_flush(writer, &err), &err);
-	check_rows(10);
-	assert_int_equal(fake.buckets[0].nwriters, 2);
-	close_writer(writer);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_append, set_up_log),
-		cmocka_unit_test_setup(test_small_append, set_up_log),
-		cmocka_unit_test_setup(test_upsert, set_up_keyed),
-		cmocka_unit_test_setup(test_buckets_share_requests, set_up_keyed),
-		cmocka_unit_test_setup(test_rows_of_a_batch, set_up_keyed),
-		cmocka_unit_test_setup(test_delete, set_up_keyed),
-		cmocka_unit_test_setup(test_bad_rows_leave_it_usable, set_up_log),
-		cmocka_unit_test_setup(test_partial_update, set_up_keyed),
-		cmocka_unit_test_setup(test_refusals, set_up_log),
-		cmocka_unit_test_setup(test_append_rows, set_up_log),
-		cmocka_unit_test_setup(test_memory_bound, set_up_log),
-		cmocka_unit_test_setup(test_hold, set_up_log),
-		cmocka_unit_test_setup(test_random_faults_append, set_up_log),
-		cmocka_unit_test_setup(test_random_faults_upsert, set_up_log),
-		cmocka_unit_test_setup(test_without_idempotence, set_up_log),
-		cmocka_unit_test_setup(test_permanent_error, set_up_log),
-		cmocka_unit_test_setup(test_time_is_up, set_up_log),
-		cmocka_unit_test_setup(test_swallowed_answers, set_up_log),
-		cmocka_unit_test_setup(test_late_tries, set_up_log),
-		cmocka_unit_test_setup(test_writer_forgotten, set_up_log),
-		cmocka_unit_test_setup(test_two_writers, set_up_log),
-		cmocka_unit_test_setup(test_two_writers_with_faults, set_up_log),
-		cmocka_unit_test_setup(test_outer_writer_refused, set_up_log),
-		cmocka_unit_test_setup(test_unwinds, set_up_log),
-		cmocka_unit_test_setup(test_flush_again, set_up_log),
-		cmocka_unit_test_setup(test_flush_after_time_away, set_up_log),
-		cmocka_unit_test_setup(test_new_writer_id_in_between, set_up_log)
+		cmocka_unit_test_setup(test_append, writer_set_up_log),
+		cmocka_unit_test_setup(test_small_append, writer_set_up_log),
+		cmocka_unit_test_setup(test_upsert, writer_set_up_keyed),
+		cmocka_unit_test_setup(test_buckets_share_requests, writer_set_up_keyed),
+		cmocka_unit_test_setup(test_rows_of_a_batch, writer_set_up_keyed),
+		cmocka_unit_test_setup(test_delete, writer_set_up_keyed),
+		cmocka_unit_test_setup(test_bad_rows_leave_it_usable, writer_set_up_log),
+		cmocka_unit_test_setup(test_partial_update, writer_set_up_keyed),
+		cmocka_unit_test_setup(test_refusals, writer_set_up_log),
+		cmocka_unit_test_setup(test_append_rows, writer_set_up_log),
+		cmocka_unit_test_setup(test_memory_bound, writer_set_up_log),
+		cmocka_unit_test_setup(test_hold, writer_set_up_log),
+		cmocka_unit_test_setup(test_random_faults_append, writer_set_up_log),
+		cmocka_unit_test_setup(test_random_faults_upsert, writer_set_up_log),
+		cmocka_unit_test_setup(test_without_idempotence, writer_set_up_log),
+		cmocka_unit_test_setup(test_permanent_error, writer_set_up_log),
+		cmocka_unit_test_setup(test_time_is_up, writer_set_up_log),
+		cmocka_unit_test_setup(test_swallowed_answers, writer_set_up_log),
+		cmocka_unit_test_setup(test_late_tries, writer_set_up_log),
+		cmocka_unit_test_setup(test_writer_forgotten, writer_set_up_log),
+		cmocka_unit_test_setup(test_unwinds, writer_set_up_log),
+		cmocka_unit_test_setup(test_flush_again, writer_set_up_log),
+		cmocka_unit_test_setup(test_flush_after_time_away, writer_set_up_log)
 	};
 
-	return cmocka_run_group_tests(tests, NULL, tear_down);
+	return cmocka_run_group_tests(tests, NULL, writer_tear_down);
 }
